@@ -1,0 +1,21 @@
+"""One family of exceptions, each with a sentence that a clinician can act on."""
+
+
+class PpsetsError(Exception):
+    """Anything ppsets refuses. Its text says what is wrong, where, and what to do; never a private value."""
+
+
+class InputError(PpsetsError, ValueError):
+    """A number or an array that the method cannot take."""
+
+
+class FileError(InputError):
+    """An uploaded or named file that cannot be used."""
+
+
+class LedgerError(PpsetsError):
+    """The privacy ledger cannot be read, written or trusted."""
+
+
+class BudgetError(LedgerError):
+    """The release would exceed the data set's privacy budget; nothing was drawn or charged."""
