@@ -1,5 +1,45 @@
-"""Private prediction sets: coverage at least 1 − α and ε-differential privacy for the calibration records, at once."""
+"""Private prediction sets: coverage at least 1 − α and ε-differential privacy for the calibration records, at once.
 
+>>> import numpy as np
+>>> import ppsets_core as pp
+>>> scores = np.random.default_rng(0).random(1000)     # 1 − probability of the true class, one a patient
+>>> plan = pp.plan(len(scores), alpha=0.1, epsilon=1.0, method="sharp")   # public, free
+>>> calibration = pp.calibrate(scores, alpha=0.1, epsilon=1.0, method="sharp")   # one release, costs ε
+>>> pp.prediction_sets([[0.7, 0.2, 0.1]], calibration.threshold).shape
+(1, 3)
+"""
+
+from ppsets_core.calibration import Calibration
 from ppsets_core.errors import BudgetError, FileError, InputError, LedgerError, PpsetsError
+from ppsets_core.evaluation import Evaluation, evaluate
+from ppsets_core.planning import Plan, plan, smallest_epsilon, smallest_n
+from ppsets_core.private_quantile import ReleaseDistribution, calibrate, release_distribution
+from ppsets_core.sets import conformity_scores, prediction_sets, ranked_sets
+from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
+from ppsets_core.split_conformal import nonprivate_threshold
 
-__all__ = ["BudgetError", "FileError", "InputError", "LedgerError", "PpsetsError"]
+__all__ = [
+    "BudgetError",
+    "Calibration",
+    "Evaluation",
+    "FileError",
+    "InputError",
+    "LedgerError",
+    "Outcome",
+    "Plan",
+    "PpsetsError",
+    "ReleaseDistribution",
+    "Setting",
+    "SplitResult",
+    "calibrate",
+    "conformity_scores",
+    "evaluate",
+    "nonprivate_threshold",
+    "plan",
+    "prediction_sets",
+    "random_splits",
+    "ranked_sets",
+    "release_distribution",
+    "smallest_epsilon",
+    "smallest_n",
+]

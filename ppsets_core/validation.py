@@ -1,0 +1,139 @@
+"""The one place that says whether a number or an array is fit for the method."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+
+from ppsets_core.errors import InputError
+
+METHODS = ("paper", "sharp")
+LEAST_EPSILON, LARGEST_EPSILON = 1e-12, 1e12
+LARGEST_N = 10**11
+LARGEST_M = 10**6
+ROW_SUM_TOLERANCE = 1e-3
+
+
+def check_alpha(alpha: float) -> float:
+    alpha = _real(alpha, "alpha")
+    if not 0 < alpha <= 0.5:
+        raise InputError(
+            "alpha must be above 0 and at most 0.5: it is the share of diagnoses that may be missed, e.g. 0.1."
+        )
+    return alpha
+
+
+def check_epsilon(epsilon: float) -> float:
+    epsilon = _real(epsilon, "epsilon")
+    if epsilon <= 0 or math.isinf(epsilon):
+        raise InputError("epsilon must be a positive, finite number: smaller is more private, e.g. 1.")
+    if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise InputError(f"epsilon must lie between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}; 0.1 to 10 is usual.")
+    return epsilon
+
+
+def check_n(n: int) -> int:
+    n = _whole(n, "n")
+    if not 1 <= n <= LARGEST_N:
+        raise InputError("n must be at least 1: there are too few calibration records to calibrate with.")
+    return n
+
+
+def check_m(m: int) -> int:
+    m = _whole(m, "m")
+    if not 2 <= m <= LARGEST_M:
+        raise InputError(f"m must be between 2 and {LARGEST_M:,} bins; leave it out to have it chosen.")
+    return m
+
+
+def check_gamma(gamma: float) -> float:
+    gamma = _real(gamma, "gamma")
+    if not 0 < gamma < 1:
+        raise InputError("gamma must lie strictly between 0 and 1; leave it out to have it chosen.")
+    return gamma
+
+
+def check_method(method: str) -> str:
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}.")
+    return method
+
+
+def check_threshold(threshold: float) -> float:
+    threshold = _real(threshold, "threshold")
+    if not 0 <= threshold <= 1:
+        raise InputError("The threshold must lie in [0, 1]; take it from a calibration.")
+    return threshold
+
+
+def check_scores(scores: np.ndarray, where: str = "scores") -> np.ndarray:
+    """Conformity scores as a float64 vector: at least one, finite, in [0, 1]; never clipped."""
+    scores = _floats(scores, where)
+    if scores.ndim != 1:
+        raise InputError(f"{where}: expected one score a record, got an array of {scores.ndim} dimensions.")
+    if not len(scores):
+        raise InputError(f"{where}: there are no records. At least one score is needed.")
+    _refuse_first(~np.isfinite(scores), where, "is not a finite number; remove or repair it")
+    _refuse_first(
+        (scores < 0) | (scores > 1), where, "is outside [0, 1]; a score is 1 minus the true class's probability"
+    )
+    return scores
+
+
+def check_probabilities(probabilities: np.ndarray, where: str = "probabilities") -> np.ndarray:
+    """Class probabilities as float64 (N, K): finite, in [0, 1], each row summing to 1 within 1e-3."""
+    probabilities = _floats(probabilities, where)
+    if probabilities.ndim != 2 or probabilities.shape[1] < 2:
+        raise InputError(f"{where}: expected one row a record and one column for each of at least two classes.")
+    if not len(probabilities):
+        raise InputError(f"{where}: there are no records.")
+    _refuse_first(~np.isfinite(probabilities), where, "is not a finite number; remove or repair it")
+    _refuse_first(
+        (probabilities < 0) | (probabilities > 1), where, "is outside [0, 1]; give softmax outputs, not logits"
+    )
+    off = np.abs(probabilities.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
+    _refuse_first(
+        off, where, "does not sum to 1 (within 0.001); give one probability for every class and no other number"
+    )
+    return probabilities
+
+
+def check_labels(labels: np.ndarray, records: int, classes: int, where: str = "labels") -> np.ndarray:
+    """True classes as column numbers 0 … K−1, one a record."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or len(labels) != records:
+        raise InputError(f"{where}: expected one label for each of the {records} records.")
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise InputError(f"{where}: labels must be whole column numbers from 0 to {classes - 1}.")
+    _refuse_first((labels < 0) | (labels >= classes), where, f"is no column number from 0 to {classes - 1}")
+    return labels.astype(np.int64)
+
+
+def _real(value: float, name: str) -> float:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or math.isnan(value):
+        raise InputError(f"{name} must be a number.")
+    return float(value)
+
+
+def _whole(value: int, name: str) -> int:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise InputError(f"{name} must be a whole number.")
+    return int(value)
+
+
+def _floats(values: np.ndarray, where: str) -> np.ndarray:
+    values = np.asarray(values)
+    if not (np.issubdtype(values.dtype, np.number) or values.size == 0) or np.iscomplexobj(values):
+        raise InputError(f"{where}: expected numbers only.")
+    return values.astype(np.float64)
+
+
+def _refuse_first(bad: np.ndarray, where: str, why: str) -> None:
+    """Name the first offending place, never its value: values may be private."""
+    if bad.any():
+        place = np.argwhere(bad)[0]
+        column = f", column {place[1] + 1}" if len(place) > 1 else ""
+        more = f" ({int(bad.sum()):,} such places)" if bad.sum() > 1 else ""
+        raise InputError(
+            f"{where}, row {place[0] + 1}{column}: {'the row' if bad.ndim == 1 and 'sum' in why else 'the value'} {why}{more}."
+        )
