@@ -12,8 +12,10 @@
 from ppsets_core.calibration import Calibration
 from ppsets_core.errors import BudgetError, FileError, InputError, LedgerError, PpsetsError
 from ppsets_core.evaluation import Evaluation, evaluate
+from ppsets_core.ledger import Ledger
 from ppsets_core.planning import Plan, plan, smallest_epsilon, smallest_n
 from ppsets_core.private_quantile import ReleaseDistribution, calibrate, release_distribution
+from ppsets_core.reading import Records, one_per_patient, read_scores
 from ppsets_core.sets import conformity_scores, prediction_sets, ranked_sets
 from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.split_conformal import nonprivate_threshold
@@ -24,10 +26,12 @@ __all__ = [
     "Evaluation",
     "FileError",
     "InputError",
+    "Ledger",
     "LedgerError",
     "Outcome",
     "Plan",
     "PpsetsError",
+    "Records",
     "ReleaseDistribution",
     "Setting",
     "SplitResult",
@@ -35,10 +39,12 @@ __all__ = [
     "conformity_scores",
     "evaluate",
     "nonprivate_threshold",
+    "one_per_patient",
     "plan",
     "prediction_sets",
     "random_splits",
     "ranked_sets",
+    "read_scores",
     "release_distribution",
     "smallest_epsilon",
     "smallest_n",

@@ -20,7 +20,7 @@ REMEDY = "Use the JSON file that a calibration saved, unchanged."
 class Calibration:
     """The threshold ŝ and every public number behind it: all that leaves the building.
 
-    A release was drawn by OpenDP and is ε-differentially private; a simulation came from a seedable generator and is not.
+    A release was drawn by OpenDP and is ε-differentially private; a simulation, drawn by a seedable generator, is not.
     """
 
     threshold: float

@@ -72,7 +72,10 @@ Mechanism = PaperQuantile | SharpQuantile
 
 
 def scale_for(epsilon: float, score_range: int) -> float:
-    """The least float ≥ range/ε, ε the decimal that it prints as: scores that change by amounts within `range` lose ≤ ε."""
+    """The least float ≥ range/ε, so that scores whose changes differ by at most `range` lose no more than ε.
+
+    ε is the decimal that it prints as: what a ledger adds up.
+    """
     exact = score_range / Fraction(Decimal(repr(epsilon)))
     scale = float(exact)
     return scale if Fraction(scale) >= exact else math.nextafter(scale, math.inf)

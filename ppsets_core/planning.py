@@ -31,8 +31,8 @@ BIN_GRIDS = {
 class Plan:
     """Everything about a calibration that can be known, and shown, before the data is touched.
 
-    `coverage_upper` is for evenly spread scores: largest bin mass 1/m. `gamma` belongs to the paper's rule, `rank` to the
-    sharp one; for the latter `level` is its rank/n, above 1 where there are too few records.
+    `coverage_upper` is for evenly spread scores: largest bin mass 1/m. `gamma` belongs to the paper's rule, `rank` to
+    the sharp one, whose `level` is its rank/n; a level of 1 or more means too few records.
     """
 
     n: int
@@ -102,8 +102,8 @@ def _sharp_plan(n: int, alpha: float, epsilon: float, m: int) -> Plan:
 def best_m(n: int, alpha: float, epsilon: float, method: str, gamma: float | None = None) -> int:
     """m*: the number of bins on the rule's grid with the least expected ŝ on uniform scores, the least such m on ties.
 
-    Fewer bins cost resolution, more bins cost level. A larger m only raises the level, so once even a continuous ŝ would
-    lie above the best found, no later m can win.
+    Fewer bins cost resolution, more bins cost level. A larger m only raises the level, so once even a continuous ŝ
+    would lie above the best found, no later m can win.
     """
     grid = BIN_GRIDS[method]
     best, least = grid[0], 1.0

@@ -53,7 +53,7 @@ def calibrate_as_planned(scores: np.ndarray, chosen: Plan, rng: np.random.Genera
 
 @dataclass(frozen=True)
 class ReleaseDistribution:
-    """The exact law of ŝ, one entry a run of neighbouring bins alike. Computed from the scores: private, for audits only."""
+    """The exact law of ŝ, one entry a run of equal bins. Computed from the scores: private, for audits only."""
 
     upper: np.ndarray  # the run's largest edge
     bins: np.ndarray  # how many edges it has

@@ -1,4 +1,4 @@
-"""Random splits: shuffle, calibrate on n, evaluate on the rest, many times. For public or simulated data: spends nothing."""
+"""Random splits: shuffle, calibrate on n, evaluate on the rest, many times. For public data: it spends nothing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -60,9 +60,7 @@ def random_splits(
     labels = check_labels(labels, *probabilities.shape)
     n, repetitions = check_n(n), check_n(repetitions)
     if n >= len(labels):
-        raise InputError(
-            f"Calibrating on {n} leaves none of the {len(labels)} records to evaluate on; use a smaller n."
-        )
+        raise InputError(f"Calibrating on {n} of {len(labels)} records leaves too few to evaluate on; use a smaller n.")
     records = _SortedRecords(probabilities, labels)
     plans = [plan(n, s.alpha, s.epsilon, method=s.method, m=s.m, gamma=s.gamma) for s in settings]
     quantiles = [_PrivateQuantile(records, chosen) for chosen in plans]

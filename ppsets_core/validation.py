@@ -1,6 +1,8 @@
 """The one place that says whether a number or an array is fit for the method."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -66,47 +68,71 @@ def check_threshold(threshold: float) -> float:
     return threshold
 
 
-def check_scores(scores: np.ndarray, where: str = "scores") -> np.ndarray:
+@dataclass(frozen=True)
+class Place:
+    """Where values came from, so that a refusal can point at a file's line and column instead of an array's index."""
+
+    source: str
+    row: str = "row"
+    rows: Sequence[int] | None = None  # the row or line number of each record, where it is not its position
+    columns: tuple[str, ...] = ()  # names of an array's columns
+    column: str | None = None  # name of the only column
+
+    def at(self, row: int, column: int | None = None) -> str:
+        name = self.column
+        if column is not None:
+            name = self.columns[column] if self.columns else str(column + 1)
+        place = f"{self.source}, {self.row} {self.rows[row] if self.rows else row + 1}"
+        return f"{place}, column '{name}'" if name else place
+
+
+def check_scores(scores: np.ndarray, place: Place = Place("scores")) -> np.ndarray:
     """Conformity scores as a float64 vector: at least one, finite, in [0, 1]; never clipped."""
-    scores = _floats(scores, where)
+    scores = _floats(scores, place)
     if scores.ndim != 1:
-        raise InputError(f"{where}: expected one score a record, got an array of {scores.ndim} dimensions.")
+        raise InputError(f"{place.source}: expected one score a record, got an array of {scores.ndim} dimensions.")
     if not len(scores):
-        raise InputError(f"{where}: there are no records. At least one score is needed.")
-    _refuse_first(~np.isfinite(scores), where, "is not a finite number; remove or repair it")
-    _refuse_first(
-        (scores < 0) | (scores > 1), where, "is outside [0, 1]; a score is 1 minus the true class's probability"
-    )
+        raise InputError(f"{place.source}: it is empty. At least one record is needed.")
+    refuse_first(~np.isfinite(scores), place, "the value is missing or not a finite number; remove or repair it")
+    outside = (scores < 0) | (scores > 1)
+    refuse_first(outside, place, "the score is outside [0, 1]; a score is 1 − the true class's probability")
     return scores
 
 
-def check_probabilities(probabilities: np.ndarray, where: str = "probabilities") -> np.ndarray:
+def check_probabilities(probabilities: np.ndarray, place: Place = Place("probabilities")) -> np.ndarray:
     """Class probabilities as float64 (N, K): finite, in [0, 1], each row summing to 1 within 1e-3."""
-    probabilities = _floats(probabilities, where)
+    probabilities = _floats(probabilities, place)
     if probabilities.ndim != 2 or probabilities.shape[1] < 2:
-        raise InputError(f"{where}: expected one row a record and one column for each of at least two classes.")
+        raise InputError(
+            f"{place.source}: expected a row for each record and a column for each of two or more classes."
+        )
     if not len(probabilities):
-        raise InputError(f"{where}: there are no records.")
-    _refuse_first(~np.isfinite(probabilities), where, "is not a finite number; remove or repair it")
-    _refuse_first(
-        (probabilities < 0) | (probabilities > 1), where, "is outside [0, 1]; give softmax outputs, not logits"
-    )
+        raise InputError(f"{place.source}: it is empty. At least one record is needed.")
+    refuse_first(~np.isfinite(probabilities), place, "the value is missing or not a finite number; remove or repair it")
+    outside = (probabilities < 0) | (probabilities > 1)
+    refuse_first(outside, place, "the probability is outside [0, 1]; give softmax outputs, not logits")
     off = np.abs(probabilities.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
-    _refuse_first(
-        off, where, "does not sum to 1 (within 0.001); give one probability for every class and no other number"
-    )
+    classes = f" (taken as classes: {', '.join(place.columns)})" if place.columns else ""
+    refuse_first(off, place, f"the probabilities do not sum to 1; give one for each class and no other number{classes}")
     return probabilities
 
 
-def check_labels(labels: np.ndarray, records: int, classes: int, where: str = "labels") -> np.ndarray:
+def check_labels(labels: np.ndarray, records: int, classes: int, place: Place = Place("labels")) -> np.ndarray:
     """True classes as column numbers 0 … K−1, one a record."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or len(labels) != records:
-        raise InputError(f"{where}: expected one label for each of the {records} records.")
+        raise InputError(f"{place.source}: expected one label for each of the {records} records.")
     if not np.issubdtype(labels.dtype, np.integer):
-        raise InputError(f"{where}: labels must be whole column numbers from 0 to {classes - 1}.")
-    _refuse_first((labels < 0) | (labels >= classes), where, f"is no column number from 0 to {classes - 1}")
+        raise InputError(f"{place.source}: labels must be whole column numbers from 0 to {classes - 1}.")
+    refuse_first((labels < 0) | (labels >= classes), place, f"the label is no column number from 0 to {classes - 1}")
     return labels.astype(np.int64)
+
+
+def refuse_first(bad: np.ndarray, place: Place, what: str) -> None:
+    """Name the first offending place, never its value: values may be private."""
+    if bad.any():
+        more = f" ({int(bad.sum()):,} such places)" if bad.sum() > 1 else ""
+        raise InputError(f"{place.at(*np.argwhere(bad)[0])}: {what}{more}.")
 
 
 def _real(value: float, name: str) -> float:
@@ -121,19 +147,11 @@ def _whole(value: int, name: str) -> int:
     return int(value)
 
 
-def _floats(values: np.ndarray, where: str) -> np.ndarray:
-    values = np.asarray(values)
+def _floats(values: np.ndarray, place: Place) -> np.ndarray:
+    try:
+        values = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{place.source}: the rows are not all of one length.") from None
     if not (np.issubdtype(values.dtype, np.number) or values.size == 0) or np.iscomplexobj(values):
-        raise InputError(f"{where}: expected numbers only.")
+        raise InputError(f"{place.source}: expected numbers only.")
     return values.astype(np.float64)
-
-
-def _refuse_first(bad: np.ndarray, where: str, why: str) -> None:
-    """Name the first offending place, never its value: values may be private."""
-    if bad.any():
-        place = np.argwhere(bad)[0]
-        column = f", column {place[1] + 1}" if len(place) > 1 else ""
-        more = f" ({int(bad.sum()):,} such places)" if bad.sum() > 1 else ""
-        raise InputError(
-            f"{where}, row {place[0] + 1}{column}: {'the row' if bad.ndim == 1 and 'sum' in why else 'the value'} {why}{more}."
-        )

@@ -1,0 +1,31 @@
+"""`python -m ppsets_core VERB`: the command line, one file a verb in `commands/`."""
+
+import argparse
+import sys
+from importlib import import_module
+
+from ppsets_core.errors import PpsetsError
+
+VERBS = ("plan", "score", "calibrate", "predict", "train")
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m ppsets_core", description="Private prediction sets for chest X-rays."
+    )
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    for verb in VERBS:
+        command = import_module(f"ppsets_core.commands.{verb}")
+        options = verbs.add_parser(verb, help=command.HELP, description=command.HELP)
+        command.add_arguments(options)
+        options.set_defaults(run=command.run)
+    arguments = parser.parse_args(argv)
+    try:
+        return arguments.run(arguments)
+    except PpsetsError as error:
+        print(f"ppsets: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""Arguments that several verbs share."""
+
+import argparse
+import os
+from pathlib import Path
+
+from ppsets_core.validation import METHODS
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--alpha", type=float, default=0.1, help="share of diagnoses that may be missed (default 0.1)")
+    parser.add_argument("--epsilon", type=float, required=True, help="privacy loss; smaller is more private")
+    parser.add_argument("--method", choices=METHODS, default="paper", help="calibration rule (default paper)")
+    parser.add_argument("--m", type=int, help="number of bins (default: chosen)")
+    parser.add_argument("--gamma", type=float, help="the paper's gamma (default: chosen)")
+    parser.add_argument("--json", action="store_true", help="JSON on standard output")
+
+
+def default_ledger() -> Path:
+    """One ledger a user, wherever the command is run from, so that changing folder does not reset a budget."""
+    return Path(os.environ.get("PPSETS_HOME", Path.home() / ".ppsets")) / "ledger.sqlite"

@@ -1,0 +1,55 @@
+"""The ledger's secret key and the keyed fingerprint by which it knows records again.
+
+Without the key, which is in a file of its own, a reader of the ledger cannot test whether a guessed data set is in it.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+from pathlib import Path
+
+import numpy as np
+
+from ppsets_core.errors import LedgerError
+
+KEY_BYTES = 32
+
+
+def create_key(path: Path) -> bytes:
+    """A new key in a new file that only its owner can read, on disk before it is used."""
+    key = secrets.token_bytes(KEY_BYTES)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())
+    return key
+
+
+def read_key(path: Path) -> bytes:
+    try:
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise LedgerError(f"Others can read the ledger's key {path}; run: chmod 600 '{path}'")
+        key = path.read_bytes()
+    except FileNotFoundError:
+        raise LedgerError(
+            f"The ledger's key {path} is missing, and without it the same records are not known again. "
+            "Restore it from a backup."
+        ) from None
+    except OSError as error:
+        raise LedgerError(f"The ledger's key {path} cannot be read ({error.strerror}).") from None
+    if len(key) != KEY_BYTES:
+        raise LedgerError(f"The ledger's key {path} is damaged. Restore it from a backup.")
+    return key
+
+
+def fingerprint(key: bytes, scores: np.ndarray) -> str:
+    """The same for the same records in any order, and meaningless without the key."""
+    canonical = np.sort(np.asarray(scores, dtype="<f8") + 0.0).tobytes()
+    return hmac.new(key, b"records:" + canonical, hashlib.sha256).hexdigest()
+
+
+def key_check(key: bytes) -> str:
+    """Kept in the ledger to notice that a key belongs to another one."""
+    return hmac.new(key, b"ledger", hashlib.sha256).hexdigest()
