@@ -1,1 +1,1 @@
-"""What several screens share: session state, text that is safe to show, and controls. Screens never import each other."""
+"""What several screens share: session state, text that is safe to show, controls. Screens never import each other."""

@@ -1,0 +1,51 @@
+"""Long work on a screen: start it, watch it with a bar and a Cancel button, collect what it found."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+from ppsets_core.background import Cancelled, Job, Report
+
+Result = TypeVar("Result")
+
+
+def start_job(key: str, work: Callable[[Report], Result]) -> None:
+    """Begin, under a name in this session; work still going on under that name is stopped."""
+    if (earlier := st.session_state.get(key)) is not None:
+        earlier.cancel()
+    st.session_state[key] = Job(work)
+
+
+def is_running(key: str) -> bool:
+    job = st.session_state.get(key)
+    return job is not None and job.running
+
+
+def collect(key: str) -> object | None:
+    """What finished work found, once; None if there is none. Raises what the work raised; says if it was cancelled."""
+    job = st.session_state.get(key)
+    if job is None or job.running:
+        return None
+    del st.session_state[key]
+    try:
+        return job.result()
+    except Cancelled:
+        st.info("Cancelled. What was there before is still shown.")
+        return None
+
+
+@st.fragment(run_every=0.5)
+def show_progress(key: str, words: str, draw: Callable[[Report], None] | None = None) -> None:
+    """A bar and a Cancel button, twice a second, until the work ends; `draw` adds what the work tells meanwhile."""
+    job = st.session_state.get(key)
+    if job is None or not job.running:
+        st.rerun()
+    report = job.report
+    count = f" {report.done:,} of {report.total:,}" if report.total else ""
+    st.progress(job.share, text=f"{report.stage or words}{count}")
+    if st.button("Cancel", key=f"{key}-cancel", icon=":material/stop_circle:", disabled=report.stop.is_set()):
+        job.cancel()
+        st.caption("Stopping…")
+    if draw:
+        draw(report)

@@ -1,0 +1,30 @@
+"""The network that this browser session classifies with. Calibration and diagnosis must use the same one."""
+
+import streamlit as st
+
+_MODEL, _NAME = "active_model", "active_model_name"
+
+
+def active_model():
+    """The session's own weights if it loaded some, else the bundled ones. Loads torch: call it only to classify."""
+    return st.session_state.get(_MODEL) or _bundled_model()
+
+
+def model_name() -> str:
+    """What the active weights are called, as plain text that is yet to be escaped."""
+    return st.session_state.get(_NAME, "the bundled ResNet-18")
+
+
+def set_active_model(model, name: str) -> None:
+    """From here on this session classifies with these weights; None goes back to the bundled ones."""
+    st.session_state.pop(_MODEL, None)
+    st.session_state.pop(_NAME, None)
+    if model is not None:
+        st.session_state[_MODEL], st.session_state[_NAME] = model, name
+
+
+@st.cache_resource(show_spinner="Loading the model …")
+def _bundled_model():
+    from ppsets_core.network import load_model
+
+    return load_model()

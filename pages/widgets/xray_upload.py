@@ -1,0 +1,74 @@
+"""Choosing X-rays: files or a zip, a whole folder, or a folder of the server below its configured data directory."""
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from ppsets_core import InputError
+
+FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
+TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv"]
+_MOST_LISTED = 500
+
+
+def choose_xrays(key: str, *, types: list[str] | None = TYPES, on_change=None):
+    """What `read_folder` takes, or None while nothing is chosen. `on_change` hears of every other choice."""
+    ways = [FILES, FOLDER, SERVER] if data_directory() else [FILES, FOLDER]
+    way = st.segmented_control(
+        "Where are the X-rays?",
+        ways,
+        default=FILES,
+        required=True,
+        key=f"{key}_way",
+        on_change=on_change,
+        persist_state="session",
+    )
+    if way == SERVER:
+        return _choose_on_server(key, on_change)
+    several = "directory" if way == FOLDER else True
+    label = {FILES: "X-rays: PNG, JPEG, TIFF, DICOM, several at once or one zip", FOLDER: "Folder of X-rays"}[way]
+    accepted = types if way == FILES else None
+    files = st.file_uploader(label, accepted, several, key=f"{key}_{way}", on_change=on_change)
+    return list(files) or None
+
+
+def data_directory() -> Path | None:
+    """The directory that PPSETS_DATA names; without it no folder of the server can be read."""
+    configured = os.environ.get("PPSETS_DATA", "").strip()
+    return Path(configured).resolve() if configured and Path(configured).is_dir() else None
+
+
+def folders_below(base: Path) -> list[str]:
+    """The directory itself, its folders and zips, two levels down, by relative name; links are left out."""
+    found = ["."]
+    for folder, names, files in os.walk(base):
+        depth = len(Path(folder).relative_to(base).parts)
+        names[:] = sorted(n for n in names if not n.startswith(".") and not Path(folder, n).is_symlink())
+        zips = [f for f in sorted(files) if f.lower().endswith(".zip") and not Path(folder, f).is_symlink()]
+        found += [Path(folder, name).relative_to(base).as_posix() for name in (*names, *zips)]
+        if depth >= 1 or len(found) > _MOST_LISTED:
+            names.clear()
+    return found[:_MOST_LISTED]
+
+
+def inside(base: Path, name: str) -> Path:
+    """A name below the data directory as a path; anything that leads out of it is refused."""
+    path = (base / name).resolve()
+    if not path.is_relative_to(base.resolve()) or not path.exists():
+        raise InputError("This folder is not below the server's data directory. Choose one of the list.")
+    return path
+
+
+def _choose_on_server(key: str, on_change) -> Path | None:
+    base = data_directory()
+    name = st.selectbox(
+        "Folder or zip below the server's data directory",
+        folders_below(base),
+        index=None,
+        format_func=lambda name: "the data directory itself" if name == "." else name,
+        key=f"{key}_server",
+        on_change=on_change,
+        placeholder="Choose a folder",
+    )
+    return inside(base, name) if name else None
