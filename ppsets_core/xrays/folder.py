@@ -1,0 +1,101 @@
+"""A folder of X-rays, labelled or not: what is in it, what is not usable and why, and its pictures as a stream."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ppsets_core.errors import FileError
+from ppsets_core.xrays.ahead import worked_ahead
+from ppsets_core.xrays.formats import HEAD, kind_of, why_not_a_picture
+from ppsets_core.xrays.labelling import Labels, label_pictures
+from ppsets_core.xrays.limits import MAX_BYTES
+from ppsets_core.xrays.listing import Entry
+from ppsets_core.xrays.picture import Picture, decode
+from ppsets_core.xrays.refused import Refused
+from ppsets_core.xrays.sources import Source, list_source, title_of
+
+USABLE = "Usable are PNG, JPEG, TIFF and DICOM files, in a folder, in a zip, or several at once."
+TABLES = (".csv", ".tsv")
+
+
+@dataclass(frozen=True)
+class Xray:
+    """One X-ray of a folder, not decoded yet."""
+
+    name: str
+    label: str | None
+    patient: str | None
+
+
+@dataclass(frozen=True)
+class XrayFolder:
+    """What `read_folder` found. `notes` are sentences on the whole, such as where the labels come from."""
+
+    xrays: tuple[Xray, ...]
+    refused: tuple[Refused, ...]
+    notes: tuple[str, ...]
+    _entries: tuple[Entry, ...] = field(repr=False)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels that occur, in alphabetical order."""
+        return tuple(sorted({xray.label for xray in self.xrays if xray.label is not None}))
+
+    def pictures(self, at_least: int | None = None) -> Iterator[Picture | Refused]:
+        """Each X-ray's picture, or why there is none, in the order of `xrays`, decoded a few ahead of the consumer."""
+
+        def read(entry: Entry) -> Picture | Refused:
+            try:
+                return decode(entry.read(MAX_BYTES + 1), entry.name, at_least)
+            except FileError as error:
+                return Refused(entry.name, str(error))
+
+        return worked_ahead(read, self._entries)
+
+
+def read_folder(source: Source, *, labels: Labels = None) -> XrayFolder:
+    """List a directory, a zip, an upload or several of them; pictures are decoded only by `XrayFolder.pictures`.
+
+    `labels` is a labels file; None finds one among the files, or takes the folders' names; False leaves all unlabelled.
+    """
+    listing = list_source(source)
+    tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
+    pictures, not_pictures = _sniffed(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
+    unusable = [*listing.refused, *not_pictures]
+    labelling = label_pictures([p.name for p in pictures], [u.name for u in unusable], tables, labels)
+    refused = (*unusable, *labelling.refused)
+    kept = tuple(entry for entry in pictures if entry.name in labelling.told)
+    if not kept:
+        raise FileError(_nothing_usable(title_of(source), refused))
+    xrays = tuple(Xray(entry.name, *labelling.told[entry.name]) for entry in kept)
+    return XrayFolder(xrays, refused, tuple(_notes(xrays, labelling.origin)), kept)
+
+
+def _sniffed(entries: Iterable[Entry]) -> tuple[list[Entry], list[Refused]]:
+    """Pictures by their first bytes, and the rest with reasons."""
+    pictures, refused = [], []
+    for entry in entries:
+        try:
+            head = entry.read(HEAD)
+        except FileError as error:
+            refused.append(Refused(entry.name, str(error)))
+            continue
+        if kind_of(head):
+            pictures.append(entry)
+        else:
+            refused.append(Refused(entry.name, why_not_a_picture(head)))
+    return pictures, refused
+
+
+def _notes(xrays: tuple[Xray, ...], origin: str) -> Iterator[str]:
+    if origin:
+        yield origin
+    labels = {xray.label for xray in xrays}
+    if len(labels) == 1 and None not in labels:
+        yield f"Every X-ray is labelled '{labels.pop()}': one class alone leaves nothing to tell apart."
+
+
+def _nothing_usable(title: str, refused: tuple[Refused, ...]) -> str:
+    text = f"There is no usable X-ray in {title}. {USABLE}"
+    if refused:
+        text += f" Left out: {len(refused)}; first {refused[0].name}: {refused[0].reason}"
+    return text

@@ -1,0 +1,88 @@
+"""One listing from whatever names X-rays: a directory, a zip, a file, an upload, or several of them."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from ppsets_core.errors import FileError
+from ppsets_core.xrays.archive import list_archive
+from ppsets_core.xrays.directory import list_directory
+from ppsets_core.xrays.formats import ZIP_STARTS
+from ppsets_core.xrays.handles import FileLike, name_of, read_bytes
+from ppsets_core.xrays.listing import Entry, Listing, check_count, joined
+from ppsets_core.xrays.names import is_clutter, relative_name, shown_name
+
+One = str | Path | FileLike
+Source = One | Sequence[One]
+
+
+def list_source(source: Source) -> Listing:
+    """The files of a source, each with a name of its own that is fit to show, relative to the source.
+
+    Raises FileError if the source itself cannot be opened.
+    """
+    items = source if isinstance(source, (list, tuple)) else [source]
+    if len(items) == 1:
+        return joined([_list_one(items[0])])
+    check_count(len(items), "The selection")
+    return joined(_list_member(item, name) for item, name in zip(items, _names(items), strict=True) if name)
+
+
+def title_of(source: Source) -> str:
+    """What to call the source in a message."""
+    if isinstance(source, (list, tuple)):
+        return title_of(source[0]) if len(source) == 1 else f"the {len(source)} files given"
+    return shown_name(name_of(source) or "the upload")
+
+
+def _list_one(item: One) -> Listing:
+    """A directory's or a zip's files, or the file itself."""
+    name = relative_name(name_of(item) or "X-ray")
+    if isinstance(item, (str, Path)) and Path(item).is_dir():
+        return list_directory(Path(item))
+    try:
+        is_zip = read_bytes(item, 4) in ZIP_STARTS
+    except FileError as error:
+        raise FileError(f"{shown_name(name)}: {error}") from error.__cause__
+    if is_zip:
+        return list_archive(item, name)
+    return Listing((Entry(name.split("/")[-1], partial(read_bytes, item)),))
+
+
+def _list_member(item: One, name: str) -> Listing:
+    """One of several: a directory or zip becomes a folder of the whole; what cannot be opened is refused on reading."""
+    is_folder = isinstance(item, (str, Path)) and Path(item).is_dir()
+    try:
+        is_zip = not is_folder and read_bytes(item, 4) in ZIP_STARTS
+    except FileError:
+        is_zip = False
+    if is_folder or is_zip:
+        return _list_one(item).inside(Path(name).stem if is_zip else name)
+    return Listing((Entry(name, partial(read_bytes, item)),))
+
+
+def _names(items: Sequence[One]) -> list[str]:
+    """A name each: paths from the folder they share, uploads by their own, '' for an upload that is clutter."""
+    paths = [os.path.abspath(item) for item in items if isinstance(item, (str, Path))]
+    shared = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
+    uploads = [_upload_name(item) for item in items if not isinstance(item, (str, Path))]
+    picked = _picked_folder(uploads)
+    names = []
+    for item in items:
+        if isinstance(item, (str, Path)):
+            names.append(Path(os.path.relpath(os.path.abspath(item), shared)).as_posix())
+        else:
+            name = _upload_name(item).removeprefix(picked)
+            names.append("" if is_clutter(name) else name)
+    return names
+
+
+def _upload_name(item: FileLike) -> str:
+    return relative_name(name_of(item) or "") or "X-ray"
+
+
+def _picked_folder(names: list[str]) -> str:
+    """A directory upload names every file from the folder that was picked: that folder is the source, not a label."""
+    tops = {name.split("/")[0] + "/" if "/" in name else "" for name in names}
+    return tops.pop() if len(tops) == 1 else ""

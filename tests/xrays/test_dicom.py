@@ -1,0 +1,162 @@
+import io
+
+import numpy as np
+import pytest
+from pydicom import dcmread, dcmwrite
+from pydicom.dataset import Dataset
+from pydicom.encaps import encapsulate
+from pydicom.uid import (
+    MPEG2MPML,
+    DeflatedExplicitVRLittleEndian,
+    ExplicitVRBigEndian,
+    ImplicitVRLittleEndian,
+    JPEG2000Lossless,
+    JPEGBaseline8Bit,
+    JPEGLosslessSV1,
+    RLELossless,
+)
+
+from ppsets_core.errors import FileError
+from ppsets_core.xrays import read_picture
+
+from .samples import dicom, film, jpeg, png
+
+FILM = film()
+GREY = read_picture(png(FILM)).grey
+DEEP = FILM.astype(np.uint16) * 16  # 12 bits
+
+
+def _table(values, first=0, bits=8) -> Dataset:
+    item = Dataset()
+    item.add_new("LUTDescriptor", "US", [len(values), first, bits])
+    item.add_new("LUTData", "US", [int(v) for v in values])
+    return item
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        {},
+        {"WindowCenter": 128, "WindowWidth": 256},
+        {"WindowCenter": [128, 40], "WindowWidth": [256, 80]},
+        {"WindowCenter": 127.5, "WindowWidth": 255, "VOILUTFunction": "LINEAR_EXACT"},
+        {"RescaleSlope": 2, "RescaleIntercept": -100, "WindowCenter": 155.5, "WindowWidth": 511},
+        {"RescaleSlope": 1, "RescaleIntercept": 0},
+        {"WindowCenter": 128, "WindowWidth": 0},
+        {"ModalityLUTSequence": [_table(range(256))]},
+        {"VOILUTSequence": [_table(range(256))]},
+        {"syntax": ImplicitVRLittleEndian},
+        {"syntax": ImplicitVRLittleEndian, "VOILUTSequence": [_table(range(256))]},
+    ],
+)
+def test_dicom_of_the_same_8_bit_pixels_is_bit_identical_to_png(tags):
+    picture = read_picture(dicom(FILM, **tags), "a.dcm")
+    assert np.array_equal(picture.grey, GREY)
+    assert picture.chroma == 0
+
+
+@pytest.mark.parametrize("tags", [{}, {"WindowCenter": 128, "WindowWidth": 256}])
+def test_monochrome1_is_inverted_to_the_bit(tags):
+    data = dicom(255 - FILM, PhotometricInterpretation="MONOCHROME1", **tags)
+    assert np.array_equal(read_picture(data).grey, GREY)
+
+
+def test_a_falling_rescale_inverts():
+    falling = dicom(255 - FILM, RescaleSlope=-1, RescaleIntercept=255)
+    assert np.array_equal(read_picture(falling).grey, GREY)
+
+
+def test_16_bit_dicom_equals_16_bit_png():
+    deep = FILM.astype(np.uint16) * 257
+    assert np.array_equal(read_picture(dicom(deep)).grey, read_picture(png(deep)).grey)
+
+
+def test_12_bits_stored_in_16_are_scaled_by_12():
+    assert np.abs(read_picture(dicom(DEEP, bits=12)).grey - GREY).max() <= 1 / 255
+
+
+def test_signed_pixels_are_scaled_by_their_range():
+    signed = (FILM.astype(np.int16) - 128) * 16
+    assert np.abs(read_picture(dicom(signed, bits=12)).grey - GREY).max() <= 1 / 255
+
+
+def test_window_clips_and_stretches():
+    narrow = read_picture(dicom(DEEP, bits=12, WindowCenter=2048, WindowWidth=1001)).grey
+    expected = np.clip((DEEP.astype(float) - 1547.5) / 1000, 0, 1)
+    assert np.allclose(narrow, expected, atol=1e-6)
+
+
+def test_sigmoid_window_follows_its_formula():
+    curved = read_picture(dicom(DEEP, bits=12, WindowCenter=2048, WindowWidth=1000, VOILUTFunction="SIGMOID")).grey
+    assert np.allclose(curved, 1 / (1 + np.exp(-4 * (DEEP.astype(float) - 2048) / 1000)), atol=1e-6)
+
+
+def test_window_is_in_rescaled_units():
+    tags = {"RescaleSlope": 0.5, "RescaleIntercept": -1000, "WindowCenter": 0, "WindowWidth": 1001}
+    expected = np.clip((DEEP * 0.5 - 1000 + 500.5) / 1000, 0, 1)
+    assert np.allclose(read_picture(dicom(DEEP, bits=12, **tags)).grey, expected, atol=1e-6)
+
+
+def test_table_of_interest_comes_after_rescale_and_holds_its_ends():
+    table = _table(np.arange(100, 200), first=1100)
+    grey = read_picture(dicom(FILM, RescaleSlope=1, RescaleIntercept=1000, VOILUTSequence=[table])).grey
+    assert np.allclose(grey, np.clip(FILM.astype(float), 100, 199) / 255)
+
+
+def test_colour_dicom_has_luma_and_chroma():
+    red = np.zeros((8, 8, 3), np.uint8)
+    red[..., 0] = 255
+    picture = read_picture(dicom(red))
+    assert picture.chroma == 1
+    assert np.array_equal(picture.grey, read_picture(png(red)).grey)
+
+
+def test_compressed_dicom_is_decoded():
+    rle = dcmread(io.BytesIO(dicom(FILM)))
+    rle.compress(RLELossless)
+    buffer = io.BytesIO()
+    rle.save_as(buffer)
+    assert np.array_equal(read_picture(buffer.getvalue()).grey, GREY)
+    lossy = dicom(FILM, syntax=JPEGBaseline8Bit, PixelData=encapsulate([jpeg(FILM)]))
+    assert np.abs(read_picture(lossy).grey - GREY).max() < 0.06
+
+
+def test_dicom_without_preamble_is_read():
+    for syntax in (None, ImplicitVRLittleEndian):
+        data = dicom(FILM, **({"syntax": syntax} if syntax else {}))
+        bare = data[data.index(b"\x08\0\x16\0") :]
+        assert np.array_equal(read_picture(bare).grey, GREY)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (dicom(None), "holds no picture"),
+        (dicom(FILM)[:-500], "cut off"),
+        (dicom(FILM)[:140], "holds no picture"),
+        (dicom(FILM, Rows=0), "no pixels"),
+        (dicom(FILM, Rows=9001, Columns=9001), "80 megapixels"),
+        (dicom(np.zeros((5, 8, 8), np.uint8)[0], NumberOfFrames=5, PixelData=bytes(320)), "5 frames"),
+        (dicom(FILM, syntax=JPEGLosslessSV1, PixelData=encapsulate([b"x"])), "no decoder"),
+        (dicom(FILM, syntax=MPEG2MPML, PixelData=encapsulate([b"x"])), "no decoder"),
+        (dicom(FILM, syntax=JPEG2000Lossless, PixelData=encapsulate([b"x" * 80])), "cut off"),
+        (dicom(FILM, syntax=RLELossless, PixelData=encapsulate([bytes(33_000_000)])), "too large"),
+        (dicom(FILM, syntax=DeflatedExplicitVRLittleEndian), "Deflated"),
+        (dicom(FILM, PhotometricInterpretation="PALETTE COLOR"), "PALETTE COLOR"),
+        (dicom(FILM, WindowCenter=0, WindowWidth="1e300"), "make no sense"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning:pydicom")
+def test_what_is_not_one_xray_is_refused_with_a_sentence(data, said):
+    with pytest.raises(FileError, match=f"^a.dcm: .*{said}.*\\.$"):
+        read_picture(data, "a.dcm")
+
+
+def test_big_endian_is_read():
+    data = dcmread(io.BytesIO(dicom(FILM)))
+    data.file_meta.TransferSyntaxUID = ExplicitVRBigEndian
+    data.PixelData, data.BitsAllocated = DEEP.astype(">u2").tobytes(), 16
+    data.BitsStored, data.HighBit = 12, 11
+    buffer = io.BytesIO()
+    dcmwrite(buffer, data, implicit_vr=False, little_endian=False, force_encoding=True)
+    assert np.array_equal(read_picture(buffer.getvalue()).grey, read_picture(dicom(DEEP, bits=12)).grey)

@@ -1,0 +1,227 @@
+"""What read_folder makes of labels, of bad files, and of its stream of pictures."""
+
+import threading
+
+import pytest
+
+from ppsets_core.errors import FileError
+from ppsets_core.xrays import Picture, Refused, read_folder
+from ppsets_core.xrays.ahead import AHEAD
+
+from .samples import dicom, film, png, upload, zipped
+
+PICTURE = png(film())
+
+
+def _folder(files: dict[str, bytes | str], labels=None):
+    data = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    return read_folder(upload("x.zip", zipped(data)), labels=labels)
+
+
+def _labels(folder):
+    return {xray.name: xray.label for xray in folder.xrays}
+
+
+def _reasons(folder):
+    return {refused.name: refused.reason for refused in folder.refused}
+
+
+def test_labels_file_gives_labels_and_patients():
+    folder = _folder(
+        {"a.png": PICTURE, "sub/b.png": PICTURE, "labels.csv": "file,label,patient\na.png,normal,p1\nb.png,viral,\n"}
+    )
+    assert [(x.name, x.label, x.patient) for x in folder.xrays] == [
+        ("a.png", "normal", "p1"),
+        ("sub/b.png", "viral", None),
+    ]
+    assert folder.classes == ("normal", "viral")
+    assert folder.notes == ("Labels come from labels.csv.",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "file;label\na.png;normal\nb.png;viral\n",
+        "file\tlabel\na.png\tnormal\nb.png\tviral\n",
+        "\ufefffile,label\r\na.png,normal\r\nb.png,viral\r\n",
+        "File , LABEL\na.png, normal \n./b.png,viral\n,\n",
+        'other,"file","label"\n1,"a.png","normal"\n2,"B.PNG","viral"\n',
+        "file,label\nsomewhere\\a.png,normal\nelse/where/b.png,viral\na.png,normal\n",
+    ],
+    ids=["semicolons", "tabs", "byte order mark", "spaces and case", "quotes", "folders lost in upload"],
+)
+def test_labels_files_as_spreadsheets_write_them(text):
+    folder = _folder({"a.png": PICTURE, "b.png": PICTURE}, labels=upload("labels.csv", text.encode()))
+    assert _labels(folder) == {"a.png": "normal", "b.png": "viral"}
+    assert folder.refused == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"name,class\na.png,normal\n", "columns file and label"),
+        (b"", "columns file and label"),
+        ("file,label\na.png,größe\n".encode("latin-1"), "UTF-8"),
+        ("file,label\na.png,normal\n".encode("utf-16"), "UTF-8"),
+        (b'file,label\n"' + b"x" * 200_000, "CSV"),
+        (PICTURE, "UTF-8"),
+    ],
+)
+def test_a_labels_file_that_is_none_is_an_error_if_given_and_reported_if_found(data, said):
+    with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
+        _folder({"a.png": PICTURE}, labels=upload("labels.csv", data))
+    folder = _folder({"a.png": PICTURE, "labels.csv": data})
+    assert _labels(folder) == {"a.png": None}
+    assert said in _reasons(folder)["labels.csv"]
+
+
+def test_a_missing_labels_file_is_an_error(tmp_path):
+    with pytest.raises(FileError, match=r"^gone\.csv: There is no such file"):
+        _folder({"a.png": PICTURE}, labels=tmp_path / "gone.csv")
+
+
+def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_goes_on():
+    text = "file,label\na.png,normal\ngone.png,viral\nblank.png,\ntwice.png,normal\ntwice.png,viral\nempty.png,viral\n"
+    names = ["a.png", "unlisted.png", "blank.png", "twice.png"]
+    folder = _folder({name: PICTURE for name in names} | {"empty.png": b"", "labels.csv": text})
+    assert _labels(folder) == {"a.png": "normal"}
+    reasons = _reasons(folder)
+    assert len(folder.refused) == 5
+    assert "no such file" in reasons["gone.png"]
+    assert "does not list it" in reasons["unlisted.png"]
+    assert "Line 4" in reasons["blank.png"]
+    assert "twice" in reasons["twice.png"]
+    assert "empty" in reasons["empty.png"]
+
+
+def test_a_row_that_several_files_could_mean_labels_none_of_them():
+    folder = _folder(
+        {"1/a.png": PICTURE, "2/a.png": PICTURE, "b.png": PICTURE, "l.csv": "file,label\na.png,x\nb.png,y\n"}
+    )
+    assert _labels(folder) == {"b.png": "y"}
+    assert all("several files" in _reasons(folder)[name] for name in ("1/a.png", "2/a.png"))
+
+
+def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere():
+    folder = _folder({"c/1.png": PICTURE, "2.png": PICTURE, "l.csv": "file,label\na/1.png,x\n2.png,y\n"})
+    assert _labels(folder) == {"2.png": "y"}
+
+
+def test_two_labels_files_are_an_error_that_names_both():
+    with pytest.raises(FileError, match=r"a\.csv, b\.csv"):
+        _folder({"x.png": PICTURE, "a.csv": "file,label\nx.png,n\n", "b.csv": "file,label\nx.png,v\n"})
+
+
+CORONAHACK = """,X_ray_image_name,Label,Dataset_type,Label_2_Virus_category,Label_1_Virus_category
+0,IM-0128-0001.jpeg,Normal,TRAIN,,
+1,person101_virus_188.jpeg,Pnemonia,TRAIN,,Virus
+2,person100_bacteria_475.jpeg,Pnemonia,TEST,,bacteria
+3,covid-day5.png,Pnemonia,TEST,COVID-19,Virus
+4,ards.jpg,Pnemonia,TRAIN,ARDS,Stress-Smoking
+5,gone.jpeg,Normal,TRAIN,,
+6,same.jpeg,Normal,TRAIN,,
+7,same.jpeg,Pnemonia,TEST,,Virus
+"""
+
+
+def test_coronahacks_own_folder_and_metadata():
+    top = "Coronahack-Chest-XRay-Dataset/Coronahack-Chest-XRay-Dataset"
+    names = ["train/IM-0128-0001.jpeg", "train/person101_virus_188.jpeg", "test/person100_bacteria_475.jpeg"]
+    names += ["test/covid-day5.png", "train/ards.jpg", "train/same.jpeg", "test/same.jpeg"]
+    summary = "Label,Label_1_Virus_category,Label_2_Virus_category,Image_Count\nNormal,,,1\n"
+    tables = {"Chest_xray_Corona_Metadata.csv": CORONAHACK, "Chest_xray_Corona_dataset_Summary.csv": summary}
+    folder = _folder({f"{top}/{name}": PICTURE for name in names} | tables)
+    assert {(x.name.removeprefix(f"{top}/"), x.label, x.patient) for x in folder.xrays} == {
+        ("train/IM-0128-0001.jpeg", "normal", "IM-0128"),
+        ("train/person101_virus_188.jpeg", "viral-pneumonia", "person101"),
+        ("test/person100_bacteria_475.jpeg", "bacterial-pneumonia", "person100"),
+        ("test/covid-day5.png", "viral-pneumonia", "covid"),
+        ("train/same.jpeg", "normal", "same"),
+        ("test/same.jpeg", "viral-pneumonia", "same"),
+    }
+    reasons = _reasons(folder)
+    assert "Stress-Smoking" in reasons[f"{top}/train/ards.jpg"]
+    assert "no such file" in reasons["gone.jpeg"]
+    assert "Not a labels file" in reasons["Chest_xray_Corona_dataset_Summary.csv"]
+    assert len(reasons) == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["n/a.png", "v/b.png"], ["n", "v"]),
+        (["top/n/a.png", "top/v/b.png"], ["n", "v"]),
+        (["top/train/n/a.png", "top/test/v/b.png"], ["n", "v"]),
+        (["n/patient1/a.png", "v/patient2/b.png"], ["n", "v"]),
+        (["n/images/a.png", "v/images/b.png"], ["n", "v"]),
+        (["train/a.png", "test/b.png"], [None, None]),
+        (["images/a.png", "images/b.png"], [None, None]),
+        (["a.png", "b.png"], [None, None]),
+    ],
+)
+def test_folder_names_are_labels_where_they_tell_xrays_apart(names, labels):
+    folder = _folder(dict.fromkeys(names, PICTURE))
+    assert [xray.label for xray in sorted(folder.xrays, key=lambda xray: xray.name[-5:])] == labels
+    assert folder.notes == (("Labels are the names of the folders.",) if any(labels) else ())
+
+
+def test_a_picture_beside_the_class_folders_is_named_unless_no_labels_are_asked_for():
+    files = {"n/a.png": PICTURE, "v/b.png": PICTURE, "c.png": PICTURE}
+    assert _labels(_folder(files)) == {"n/a.png": "n", "v/b.png": "v"}
+    assert "no" in _reasons(_folder(files))["c.png"]
+    assert _labels(_folder(files, labels=False)) == {"c.png": None, "n/a.png": None, "v/b.png": None}
+
+
+def test_one_class_alone_is_noted():
+    folder = _folder({"normal/a.png": PICTURE, "normal/b.png": PICTURE})
+    assert folder.classes == ("normal",)
+    assert "'normal': one class alone" in folder.notes[-1]
+
+
+@pytest.mark.parametrize(
+    "files", [{}, {"a.txt": b"words"}, {"a.png": b""}, {"a.png": PICTURE, "l.csv": b"file,label\n"}]
+)
+def test_no_usable_file_is_an_error_that_says_what_would_be(files):
+    with pytest.raises(FileError, match=r"no usable X-ray in x\.zip\. Usable are PNG, JPEG, TIFF and DICOM"):
+        _folder(files)
+
+
+def test_no_file_at_all_is_an_error():
+    with pytest.raises(FileError, match="Usable are"):
+        read_folder([])
+
+
+def test_unreadable_pictures_keep_their_place_in_the_stream():
+    files = {"1.png": PICTURE, "2.png": PICTURE[:-30], "3.dcm": dicom(None), "4.png": PICTURE}
+    results = list(_folder(files).pictures())
+    assert [type(result) for result in results] == [Picture, Refused, Refused, Picture]
+    assert [result.name for result in results] == list(files)
+    assert "cut off" in results[1].reason
+
+
+def _readers() -> int:
+    return sum(thread.name.startswith("xray-reader") for thread in threading.enumerate())
+
+
+def test_pictures_come_in_order_and_reading_stays_a_few_ahead(tmp_path):
+    for i in range(40):
+        (tmp_path / f"{i:02}.png").write_bytes(png(film(20 + 5 * (i % 7), 30, seed=i)))
+    folder = read_folder(tmp_path)
+    stream = folder.pictures()
+    assert next(stream).name == "00.png"
+    for path in tmp_path.iterdir():
+        path.unlink()
+    rest = list(stream)
+    assert [item.name for item in rest] == [xray.name for xray in folder.xrays[1:]]
+    assert sum(isinstance(item, Picture) for item in rest) <= AHEAD + 1
+    assert _readers() == 0
+
+
+def test_stopping_early_ends_the_threads():
+    folder = _folder({f"{i}.png": PICTURE for i in range(30)})
+    stream = folder.pictures()
+    next(stream)
+    assert _readers() > 0
+    stream.close()
+    assert _readers() == 0
+    assert len(list(folder.pictures())) == 30

@@ -1,0 +1,232 @@
+"""The same files by directory, zip, upload and list; and archives and directories that mean harm."""
+
+import io
+import os
+import stat
+import zipfile
+
+import numpy as np
+import pytest
+
+from ppsets_core.errors import FileError
+from ppsets_core.xrays import Picture, read_folder, read_picture
+
+from .samples import dicom, film, jpeg, png, tiff, upload, zipped
+
+FILES = {
+    "normal/a.png": png(film(seed=1)),
+    "normal/b.jpg": jpeg(film(seed=2)),
+    "viral/a.png": png(film(seed=3).astype(np.uint16) * 257),
+    "viral/deep/c.dcm": dicom(film(seed=4)),
+    "viral/d.tif": tiff(film(seed=5)),
+}
+
+
+def _written(root, files):
+    for name, data in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+    return root
+
+
+def _zip_path(path, files):
+    path.write_bytes(zipped(files))
+    return path
+
+
+SOURCES = {
+    "directory": lambda tmp: _written(tmp / "x", FILES),
+    "directory as text": lambda tmp: str(_written(tmp / "x", FILES)),
+    "zip": lambda tmp: _zip_path(tmp / "x.zip", FILES),
+    "zip of the folder": lambda tmp: _zip_path(tmp / "x.zip", {f"x/{name}": data for name, data in FILES.items()}),
+    "zip upload": lambda tmp: upload("x.zip", zipped(FILES)),
+    "zip upload read to its end": lambda tmp: _read_to_end(upload("x.zip", zipped(FILES))),
+    "open zip": lambda tmp: _zip_path(tmp / "x.zip", FILES).open("rb"),
+    "directory upload": lambda tmp: [upload(f"picked/{name}", data) for name, data in FILES.items()],
+    "one zip upload in a list": lambda tmp: [upload("x.zip", zipped(FILES))],
+    "paths": lambda tmp: [_written(tmp / "x", FILES) / name for name in FILES],
+    "folders": lambda tmp: [_written(tmp / "x", FILES) / "normal", tmp / "x" / "viral"],
+    "zip with clutter": lambda tmp: upload("x.zip", zipped(FILES | CLUTTER)),
+    "directory with clutter": lambda tmp: _written(tmp / "x", FILES | CLUTTER),
+}
+CLUTTER = {"__MACOSX/normal/._a.png": b"x", "normal/.DS_Store": b"x", "Thumbs.db": b"x", ".git/config": b"x"}
+
+
+def _read_to_end(file):
+    file.read()
+    return file
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_gives_the_same_names_labels_and_greys(source, tmp_path):
+    folder = read_folder(SOURCES[source](tmp_path))
+    assert {xray.name: xray.label for xray in folder.xrays} == {name: name.split("/")[0] for name in FILES}
+    assert folder.refused == ()
+    assert folder.classes == ("normal", "viral")
+    pictures = list(folder.pictures())
+    assert [picture.name for picture in pictures] == [xray.name for xray in folder.xrays]
+    for picture in pictures:
+        assert np.array_equal(picture.grey, read_picture(FILES[picture.name]).grey)
+    assert len(list(folder.pictures(at_least=20))) == len(FILES)
+
+
+def test_several_zips_become_folders():
+    uploads = [upload(f"{label}.zip", zipped({"a.png": FILES["normal/a.png"]})) for label in ("normal", "viral")]
+    assert [(x.name, x.label) for x in read_folder(uploads).xrays] == [
+        ("normal/a.png", "normal"),
+        ("viral/a.png", "viral"),
+    ]
+
+
+def test_one_picture_is_a_folder_of_one(tmp_path):
+    path = _written(tmp_path, {"a.png": FILES["normal/a.png"]}) / "a.png"
+    for source in (path, upload("a.png", FILES["normal/a.png"]), [path]):
+        folder = read_folder(source)
+        assert [(x.name, x.label) for x in folder.xrays] == [("a.png", None)]
+        assert folder.classes == ()
+
+
+def test_uploads_of_one_name_are_told_apart():
+    folder = read_folder([upload("a.png", FILES["normal/a.png"])] * 3)
+    assert [xray.name for xray in folder.xrays] == ["a.png", "a.png (2)", "a.png (3)"]
+
+
+def _member(name: str, data: bytes = b"", **attributes) -> tuple[zipfile.ZipInfo, bytes]:
+    info = zipfile.ZipInfo(name)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    for key, value in attributes.items():
+        setattr(info, key, value)
+    return info, data
+
+
+def _archive(*members) -> io.BytesIO:
+    buffer = upload("x.zip", b"")
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for info, data in (_member("good.png", FILES["normal/a.png"]), *members):
+            archive.writestr(info, data)
+    return buffer
+
+
+PICTURE = FILES["normal/a.png"]
+LINK = (stat.S_IFLNK | 0o777) << 16
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("member", "said"),
+    [
+        (_member("../../etc/passwd", PICTURE), "out of the zip"),
+        (_member("a/../../b.png", PICTURE), "out of the zip"),
+        (_member("..\\b.png", PICTURE), "out of the zip"),
+        (_member("/etc/passwd", PICTURE), "out of the zip"),
+        (_member("C:\\b.png", PICTURE), "out of the zip"),
+        (_member("link.png", b"/etc/passwd", external_attr=LINK), "link"),
+        (_member("lzma.png", PICTURE, compress_type=zipfile.ZIP_LZMA), "rare way"),
+        (_member("bzip.png", PICTURE, compress_type=zipfile.ZIP_BZIP2), "rare way"),
+        (_member("huge.png", PICTURE + bytes(100_000_000)), "100 MB"),
+        (_member("bomb.png", PICTURE + bytes(20_000_000)), "200 times"),
+        (_member("good.png", PICTURE), "twice"),
+        (_member("inner.zip", zipped({"a.png": PICTURE})), "ZIP archive"),
+        (_member("empty.png", b""), "empty"),
+        (_member("notes.txt", b"to do"), "text"),
+    ],
+)
+def test_a_bad_member_is_named_and_the_rest_goes_on(member, said):
+    folder = read_folder(_archive(member))
+    assert [xray.name for xray in folder.xrays] == ["good.png"]
+    assert len(folder.refused) == 1
+    assert said in folder.refused[0].reason
+    assert isinstance(next(folder.pictures()), Picture)
+
+
+def _patched(data: bytes, name: bytes, field: int, value: bytes) -> bytes:
+    """A zip with bytes overwritten in its table of contents: a member's record starts 46 bytes before its name."""
+    start = data.rindex(name) - 46 + field
+    return data[:start] + value + data[start + len(value) :]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        (8, b"\x01\0", "password"),
+        (16, b"\0\0\0\0", "damaged"),
+        (24, (500).to_bytes(4, "little"), "damaged"),
+        (42, (12).to_bytes(4, "little"), "damaged"),
+    ],
+    ids=["encrypted", "wrong checksum", "wrong size", "wrong place"],
+)
+def test_a_member_that_does_not_keep_its_word_is_refused(field, value, said):
+    data = _patched(zipped({"good.png": PICTURE, "liar.png": FILES["viral/a.png"]}), b"liar.png", field, value)
+    folder = read_folder(upload("x.zip", data))
+    refused = [*folder.refused, *(item for item in folder.pictures() if not isinstance(item, Picture))]
+    assert [item.name for item in refused] == ["liar.png"]
+    assert said in refused[0].reason
+
+
+def test_a_zip_whose_table_of_contents_is_huge_is_refused_before_it_is_parsed(monkeypatch):
+    monkeypatch.setattr("ppsets_core.xrays.archive.MAX_DIRECTORY_BYTES", 50_000)
+    with pytest.raises(FileError, match="table of contents"):
+        read_folder(upload("x.zip", zipped({f"{i}.png": b"" for i in range(2000)})))
+
+
+def test_too_many_files_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("ppsets_core.xrays.listing.MAX_FILES", 3)
+    for source in (upload("x.zip", zipped(FILES)), _written(tmp_path, FILES), [upload("a.png", PICTURE)] * 4):
+        with pytest.raises(FileError, match="more than 3 files"):
+            read_folder(source)
+
+
+def test_a_zip_that_unpacks_to_too_much_in_all_is_refused(monkeypatch):
+    monkeypatch.setattr("ppsets_core.xrays.archive.MAX_TOTAL_BYTES", 5_000)
+    with pytest.raises(FileError, match="Split it"):
+        read_folder(upload("x.zip", zipped(FILES)))
+
+
+@pytest.mark.parametrize("keep", [4, 30, 2000])
+def test_a_cut_off_zip_is_refused(keep):
+    with pytest.raises(FileError, match=r"^x\.zip: the zip is cut off"):
+        read_folder(upload("x.zip", zipped(FILES)[:keep]))
+
+
+def test_nothing_is_written_to_disk(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    list(read_folder(upload("x.zip", zipped(FILES))).pictures())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_links_out_of_a_directory_are_refused_and_links_within_it_read(tmp_path):
+    root = _written(tmp_path / "x", {"good.png": PICTURE})
+    _written(tmp_path / "secret", {"s.png": PICTURE})
+    (root / "out.png").symlink_to(tmp_path / "secret" / "s.png")
+    (root / "outdir").symlink_to(tmp_path / "secret")
+    (root / "within.png").symlink_to(root / "good.png")
+    (root / "nowhere.png").symlink_to(root / "gone.png")
+    (root / "loop").symlink_to(root)
+    os.mkfifo(root / "pipe.png")
+    folder = read_folder(root)
+    assert [xray.name for xray in folder.xrays] == ["good.png", "within.png"]
+    reasons = {refused.name: refused.reason for refused in folder.refused}
+    assert set(reasons) == {"out.png", "outdir", "nowhere.png", "loop", "pipe.png"}
+    assert "out of the folder" in reasons["out.png"]
+
+
+def test_a_file_that_vanishes_after_listing_is_refused_in_its_turn(tmp_path):
+    root = _written(tmp_path, {"a.png": PICTURE, "b.png": PICTURE})
+    folder = read_folder(root)
+    (root / "a.png").unlink()
+    first, second = folder.pictures()
+    assert (first.name, first.reason) == ("a.png", "There is no such file.")
+    assert isinstance(second, Picture)
+
+
+@pytest.mark.parametrize("source", ["gone", "gone.zip"])
+def test_a_missing_source_is_an_error(source, tmp_path):
+    with pytest.raises(FileError, match=f"^{source}: There is no such file"):
+        read_folder(tmp_path / source)
+
+
+def test_names_are_shown_without_control_or_direction_characters():
+    folder = read_folder(upload("x.zip", zipped({"a\u202e\n\x1b[31m.png": PICTURE, "b\u200b.txt": b"words"})))
+    assert folder.xrays[0].name == "a[31m.png"
+    assert folder.refused[0].name == "b.txt"
