@@ -17,6 +17,8 @@ def read_delimited(data: bytes, source: str) -> Columns:
     if delimiter is None or not np.isnan(number(header)):
         return _single_column(text, source)
     lines, rows = _rows(text, delimiter, source)
+    if not rows:
+        raise FileError(f"{source}: it has separators but no records. Give a 'score' column with a number a line.")
     names = [column_name(cell) for cell in rows[0]]
     if all(not np.isnan(number(name)) for name in names) and not _are_class_numbers(names):
         raise FileError(f"{source}, line {lines[0]}: the first line must name the columns, e.g. score or label.")

@@ -1,0 +1,99 @@
+"""`python -m ppsets_core calibrate`: read, charge, draw, write."""
+
+import json
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from ppsets_core import Calibration, Ledger
+from ppsets_core.__main__ import main
+
+
+@pytest.fixture
+def scores(tmp_path, monkeypatch):
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    path = tmp_path / "ward.csv"
+    values = np.random.default_rng(0).random(1200)
+    path.write_text("patient,score\n" + "\n".join(f"{i // 2},{value!r}" for i, value in enumerate(values.tolist())))
+    return path
+
+
+def run(scores, *options, epsilon="1"):
+    return main(["calibrate", str(scores), "--epsilon", epsilon, "--method", "sharp", *options])
+
+
+def ledger(scores):
+    return Ledger(scores.parent / "home" / "ledger.sqlite")
+
+
+def test_a_release_is_charged_written_and_explained(scores, capsys):
+    out = scores.parent / "calibration.json"
+    assert run(scores, "--budget", "3", "--out", str(out)) == 0
+    calibration = Calibration.from_json(out.read_text())
+    assert calibration.n == 600
+    assert ledger(scores).releases("ward")[0].calibration == calibration
+    captured = capsys.readouterr()
+    assert f"ŝ = {calibration.threshold:.6g}" in captured.out
+    assert "not a promise about this one" in captured.out
+    assert "1,200 records of 600 patients; one of each is used" in captured.err
+    assert "Left of the budget of 'ward': 2 of 3." in captured.err
+
+
+def test_json_on_stdout_is_the_calibration(scores, capsys):
+    assert run(scores, "--budget", "3", "--json", "--all-records") == 0
+    calibration = Calibration.from_json(capsys.readouterr().out)
+    assert calibration.n == 1200
+
+
+def test_a_new_data_set_needs_a_budget_and_a_known_one_keeps_its_own(scores, capsys):
+    assert run(scores) == 2
+    assert "say with --budget" in capsys.readouterr().err
+    assert run(scores, "--budget", "1.5") == 0
+    assert run(scores, "--budget", "5", epsilon="0.5") == 2
+    assert "is 1.5 already" in capsys.readouterr().err
+    assert run(scores, epsilon="0.6") == 2
+    assert "0.6 is more than the 0.5 left" in capsys.readouterr().err
+    assert run(scores, epsilon="0.5") == 0
+    assert ledger(scores).dataset("ward").left == 0
+
+
+def test_the_same_records_under_another_name_charge_the_first_account(scores, capsys):
+    assert run(scores, "--budget", "3") == 0
+    renamed = scores.with_name("renamed.csv")
+    header, *rows = scores.read_text().splitlines()
+    renamed.write_text("\n".join([header, *reversed(rows)]))
+    assert run(renamed, "--dataset", "fresh", "--all-records") == 0
+    assert "are in the ledger as 'ward'" in capsys.readouterr().err
+    assert [(d.name, d.spent) for d in ledger(scores).datasets()] == [("ward", Decimal(2))]
+
+
+def test_nothing_is_spent_when_the_output_cannot_be_written(scores, capsys):
+    taken = scores.parent / "taken.json"
+    taken.write_text("mine")
+    for out in (taken, scores.parent / "nowhere" / "c.json"):
+        assert run(scores, *(["--budget", "3"] if out == taken else []), "--out", str(out)) == 2
+        assert "Nothing was spent" in capsys.readouterr().err
+    assert taken.read_text() == "mine"
+    assert ledger(scores).dataset("ward").spent == 0
+
+
+def test_a_refused_release_leaves_no_file(scores):
+    out = scores.parent / "c.json"
+    assert run(scores, "--budget", "0.5", "--out", str(out)) == 2
+    assert not out.exists()
+
+
+def test_a_trivial_plan_spends_nothing_and_says_what_would_be_enough(scores, capsys):
+    assert run(scores, "--budget", "3", "--json", epsilon="0.001") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["threshold"] == 1
+    assert run(scores, epsilon="0.001") == 0
+    assert "would be enough" in capsys.readouterr().out
+    assert ledger(scores).dataset("ward").spent == 0
+
+
+def test_a_bad_file_is_one_sentence(scores, capsys):
+    scores.write_text("score\n0.5\n7\n")
+    assert run(scores, "--budget", "3") == 2
+    assert capsys.readouterr().err.startswith("ppsets: ward.csv, line 3, column 'score': the score is outside")

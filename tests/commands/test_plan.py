@@ -1,0 +1,44 @@
+"""`python -m ppsets_core plan`."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ppsets_core import plan
+from ppsets_core.__main__ import main
+
+
+def test_json_is_the_plan(capsys):
+    assert main(["plan", "--n", "1000", "--alpha", "0.1", "--epsilon", "1", "--method", "sharp", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    expected = plan(1000, 0.1, 1.0, method="sharp")
+    assert {name: getattr(expected, name) for name in document} == document
+
+
+def test_text_names_every_choice_and_the_guarantee(capsys):
+    assert main(["plan", "--n", "1000", "--epsilon", "10", "--m", "10000"]) == 0
+    out = capsys.readouterr().out
+    for words in ("m = 10,000", "γ = 0.00221902", "0.904625", "at least 90%", "10-differential privacy"):
+        assert words in out
+
+
+def test_a_trivial_plan_says_what_would_be_enough(capsys):
+    assert main(["plan", "--n", "100", "--epsilon", "0.1", "--method", "sharp"]) == 0
+    out = capsys.readouterr().out
+    assert "404 records would be enough" in out
+    assert not plan(404, 0.1, 0.1, method="sharp").is_trivial
+    assert "ε = 0.416 would be" in out
+    assert not plan(100, 0.1, 0.416, method="sharp").is_trivial
+
+
+@pytest.mark.parametrize(("option", "value"), [("--epsilon", "-1"), ("--alpha", "0.9"), ("--m", "1"), ("--gamma", "2")])
+def test_a_refusal_is_one_sentence_on_stderr(option, value):
+    options = {"--n": "1000", "--epsilon": "1"} | {option: value}
+    command = [sys.executable, "-m", "ppsets_core", "plan", *(word for pair in options.items() for word in pair)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"ppsets: {option[2:]} must")
+    assert done.stderr.count("\n") == 1

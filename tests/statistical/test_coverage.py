@@ -1,0 +1,76 @@
+"""Coverage holds for every rule, distribution, n, ε and α; and the over-coverage is what METHOD says it is."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppsets_core import calibrate, plan, release_distribution
+
+pytestmark = pytest.mark.statistical
+
+METHODS = ("paper", "sharp")
+
+
+class Atoms:
+    """A discrete distribution of scores, with the interface that the tests need of scipy's."""
+
+    def __init__(self, values, weights=None):
+        self.values = np.asarray(values, dtype=float)
+        self.weights = np.full(len(values), 1 / len(values)) if weights is None else np.asarray(weights)
+
+    def rvs(self, size, random_state):
+        return random_state.choice(self.values, size, p=self.weights)
+
+    def cdf(self, x):
+        return (self.weights * (self.values <= np.asarray(x)[..., None])).sum(axis=-1)
+
+
+DISTRIBUTIONS = {
+    "uniform": stats.uniform(),
+    "beta": stats.beta(0.4, 3),
+    "heavily tied": Atoms(np.arange(11) / 10),
+    "two atoms": Atoms([0.2, 0.8], [0.85, 0.15]),
+    "all equal": Atoms([0.37]),
+}
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+@pytest.mark.parametrize("n", [30, 200, 1000, 5000])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 10.0])
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
+@pytest.mark.parametrize("method", METHODS)
+def test_coverage_is_at_least_what_is_promised_and_at_most_what_is_stated(method, alpha, epsilon, n, distribution):
+    law, chosen = DISTRIBUTIONS[distribution], plan(n, alpha, epsilon, method=method)
+    rng = np.random.default_rng([n, int(100 * alpha), int(10 * epsilon), len(method), len(distribution)])
+    repetitions = 300 if n > 1000 else 600
+    thresholds = np.array(
+        [
+            calibrate(law.rvs(n, random_state=rng), alpha, epsilon, method=method, m=chosen.m, rng=rng).threshold
+            for _ in range(repetitions)
+        ]
+    )
+    coverage = law.cdf(thresholds)
+    error = coverage.std() / np.sqrt(repetitions)
+    assert coverage.mean() >= 1 - alpha - 4 * error - 1e-12
+    assert coverage.mean() >= chosen.coverage_lower - 4 * error - 1e-12
+    if distribution == "uniform":
+        assert coverage.mean() <= chosen.coverage_upper + 4 * error + 1e-12
+
+
+def over_coverage(method: str, n: int, alpha: float, epsilon: float, repetitions: int = 2000) -> tuple[float, float]:
+    """Mean and standard error of E[ŝ | scores] − (1 − α) on uniform scores, the draw of ŝ taken exactly."""
+    chosen, rng = plan(n, alpha, epsilon, method=method), np.random.default_rng(0)
+    means = []
+    for _ in range(repetitions):
+        law = release_distribution(rng.random(n), chosen)
+        means.append(law.probability @ (law.upper - (law.bins - 1) / (2 * chosen.m)))
+    return np.mean(means) - (1 - alpha), np.std(means) / np.sqrt(repetitions)
+
+
+def test_over_coverage_at_a_thousand_records():
+    paper, paper_error = over_coverage("paper", 1000, 0.1, 1.0)
+    sharp, sharp_error = over_coverage("sharp", 1000, 0.1, 1.0)
+    assert paper == pytest.approx(0.045, abs=0.002 + 4 * paper_error)
+    assert sharp <= 0.0136 + 2 * sharp_error
+    assert sharp > 0
+    assert sharp < paper / 3
