@@ -1,5 +1,6 @@
 """One listing from whatever names X-rays: a directory, a zip, a file, an upload, or several of them."""
 
+import io
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -10,8 +11,10 @@ from ppsets_core.xrays.archive import list_archive
 from ppsets_core.xrays.directory import list_directory
 from ppsets_core.xrays.formats import ZIP_STARTS
 from ppsets_core.xrays.handles import FileLike, name_of, read_bytes
+from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry, Listing, check_count, joined
 from ppsets_core.xrays.names import is_clutter, relative_name, shown_name
+from ppsets_core.xrays.refused import Refused
 
 One = str | Path | FileLike
 Source = One | Sequence[One]
@@ -22,7 +25,7 @@ def list_source(source: Source) -> Listing:
 
     Raises FileError if the source itself cannot be opened.
     """
-    items = source if isinstance(source, (list, tuple)) else [source]
+    items = [_rewindable(item) for item in (source if isinstance(source, (list, tuple)) else [source])]
     if len(items) == 1:
         return joined([_list_one(items[0])])
     check_count(len(items), "The selection")
@@ -51,15 +54,28 @@ def _list_one(item: One) -> Listing:
 
 
 def _list_member(item: One, name: str) -> Listing:
-    """One of several: a directory or zip becomes a folder of the whole; what cannot be opened is refused on reading."""
+    """One of several: a directory or zip becomes a folder of the whole, and a bad one does not take the others down."""
     is_folder = isinstance(item, (str, Path)) and Path(item).is_dir()
     try:
         is_zip = not is_folder and read_bytes(item, 4) in ZIP_STARTS
     except FileError:
         is_zip = False
-    if is_folder or is_zip:
+    if not is_folder and not is_zip:
+        return Listing((Entry(name, partial(read_bytes, item)),))
+    try:
         return _list_one(item).inside(Path(name).stem if is_zip else name)
-    return Listing((Entry(name, partial(read_bytes, item)),))
+    except FileError as error:
+        return Listing((), (Refused(name, str(error)),))
+
+
+def _rewindable(item: One) -> One:
+    """A stream that can be read but once (a pipe) is read now, for listing and decoding both start at the beginning."""
+    is_open = hasattr(item, "read") and not getattr(item, "closed", False)
+    if not is_open or getattr(item, "seekable", lambda: False)():
+        return item
+    copy = io.BytesIO(read_bytes(item, MAX_BYTES + 1))
+    copy.name = name_of(item) or "X-ray"
+    return copy
 
 
 def _names(items: Sequence[One]) -> list[str]:

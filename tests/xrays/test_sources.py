@@ -78,6 +78,25 @@ def test_several_zips_become_folders():
     ]
 
 
+def test_a_bad_file_among_several_is_named_and_the_rest_goes_on(tmp_path):
+    (tmp_path / "good.png").write_bytes(PICTURE)
+    (tmp_path / "cut.zip").write_bytes(zipped(FILES)[:2000])
+    closed = upload("closed.png", PICTURE)
+    closed.close()
+    folder = read_folder([tmp_path / "good.png", tmp_path / "cut.zip", tmp_path / "gone.png", closed])
+    assert [xray.name for xray in folder.xrays] == ["good.png"]
+    assert [refused.name for refused in folder.refused] == ["cut.zip", "gone.png", "closed.png"]
+
+
+def test_a_pipe_is_read_once_and_kept():
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as sink:
+        sink.write(PICTURE)
+    with os.fdopen(reader, "rb") as pipe:
+        (picture,) = read_folder(pipe).pictures()
+    assert np.array_equal(picture.grey, read_picture(PICTURE).grey)
+
+
 def test_one_picture_is_a_folder_of_one(tmp_path):
     path = _written(tmp_path, {"a.png": FILES["normal/a.png"]}) / "a.png"
     for source in (path, upload("a.png", FILES["normal/a.png"]), [path]):
