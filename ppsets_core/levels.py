@@ -27,7 +27,7 @@ def paper_upper_bound(n: int, alpha: float, epsilon: float, m: int, gamma: float
     return min(1.0, 1 - (1 - gamma) * alpha + (1 - gamma * alpha) * (2 * p + slack))
 
 
-def expected_excess(ranks: int, m: int, rate: float) -> float:
+def expected_excess(ranks: float, m: int, rate: float) -> float:
     """Σ_{x=1..ranks} min(1, (m−1)·e^{−rate·x}): the mean of the envelope that bounds how many ranks ŝ is off."""
     certain = int(min(ranks, math.log(m - 1) // rate))
     first = math.exp(math.log(m - 1) - rate * (certain + 1))
@@ -47,7 +47,7 @@ def sharp_rank(n: int, alpha: float, epsilon: float, m: int) -> int:
     def reaches(k: int) -> bool:
         return k - expected_excess(k, m, missing) >= goal
 
-    low, high = 0, n + 1
+    low, high = math.ceil(goal) - 1, math.ceil(goal + expected_excess(math.inf, m, missing))
     while not reaches(high):
         low, high = high, 2 * high
     while high - low > 1:

@@ -88,10 +88,10 @@ def run_probabilities(mechanism: Mechanism, runs: Runs, n: int) -> np.ndarray:
 
 
 def reach(mechanism: Mechanism, n: int, m: int) -> tuple[float, float]:
-    """Ranks (low, high) such that bins with K < low or L > high have probability below e⁻⁵⁰ together.
+    """Ranks (low, high) such that bins with K < low or L > high have probability below e⁻³³ together.
 
     Some bin has L < target ≤ K and no penalty above the target's own; log-probabilities fall linearly from there.
     """
-    nats = 50 + math.log(m)
+    nats = 33 + math.log(m)
     missing, overshot = mechanism.decay
     return mechanism.target(n) - nats / missing - 1, mechanism.target(n) + nats / overshot + 1

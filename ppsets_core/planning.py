@@ -102,19 +102,19 @@ def _sharp_plan(n: int, alpha: float, epsilon: float, m: int) -> Plan:
 def best_m(n: int, alpha: float, epsilon: float, method: str, gamma: float | None = None) -> int:
     """m*: the number of bins on the rule's grid with the least expected ŝ on uniform scores, the least such m on ties.
 
-    Fewer bins cost resolution, more bins cost level. A larger m only raises the level, so once even a continuous ŝ
-    would lie above the best found, no later m can win.
+    Fewer bins cost resolution, more bins cost level. One m near the usual best is tried first, so that most others need
+    no more than their bound from below.
     """
+    if method == "paper" and gamma is None:
+        gamma = levels.best_gamma(n, alpha, epsilon)
     grid = BIN_GRIDS[method]
-    best, least = grid[0], 1.0
-    for m in grid:
+    usual = min(grid, key=lambda m: abs(3 * m - n * epsilon))
+    best = (1.0, grid[0])
+    for m in (usual, *grid):
         candidate = plan(n, alpha, epsilon, method=method, m=m, gamma=gamma)
-        if candidate.is_trivial or least_expected_output(candidate.mechanism, n) > least:
-            break
-        output = expected_output(candidate.mechanism, n, m)
-        if output < least:
-            best, least = m, output
-    return best
+        if not candidate.is_trivial and least_expected_output(candidate.mechanism, n, m) <= best[0]:
+            best = min(best, (expected_output(candidate.mechanism, n, m), m))
+    return best[1]
 
 
 def smallest_n(alpha: float, epsilon: float, method: str = "paper", *, m: int | None = None) -> int:

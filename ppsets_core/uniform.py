@@ -48,13 +48,15 @@ def _spread_runs(mechanism: Mechanism, n: int, m: int) -> Runs:
     return runs
 
 
-def least_expected_output(mechanism: Mechanism, n: int) -> float:
-    """A bound from below on `expected_output` for every m: E[ŝ] if edges were a continuum, less three ranks."""
+def least_expected_output(mechanism: Mechanism, n: int, m: int) -> float:
+    """A quick bound from below on `expected_output`: E[ŝ] if edges were a continuum, less one rank, plus half a bin
+    (a score rounds up to its edge) unless ŝ could reach the last edge."""
     missing, overshot = (rate * n for rate in mechanism.decay)
     target = mechanism.target(n) / n
     mass = _decayed_mass(missing, target) + _decayed_mass(overshot, 1 - target)
     moment = _decayed_moment(overshot, 1 - target) - _decayed_moment(missing, target)
-    return target + moment / mass - 3 / n
+    half_a_bin = 0.5 / m if reach(mechanism, n, m)[1] / n + 2 / m < 1 else 0.0
+    return target + moment / mass - 1 / n + half_a_bin
 
 
 def _decayed_mass(rate: float, span: float) -> float:

@@ -12,7 +12,9 @@ NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagn
 def guarantee(plan: Plan) -> str:
     """What the plan promises, in one or two sentences."""
     if plan.is_trivial:
-        return "Every set holds every diagnosis: always right, never informative. The data is not used and no ε is spent."
+        return (
+            "Every set holds every diagnosis: always right, never informative. The data is not used and no ε is spent."
+        )
     return (
         f"The true diagnosis is in the set with probability at least {100 * plan.coverage_lower:.4g}%"
         f"{_from_above(plan)}. Each calibration record is protected by {plan.epsilon:g}-differential privacy."

@@ -109,9 +109,7 @@ def test_smallest_epsilon_is_exact_to_the_last_bit(n, alpha, method):
 
 
 def test_smallest_epsilon_of_too_few_records_says_how_many_are_needed():
-    with pytest.raises(
-        InputError, match="5 records are too few at alpha = 0.1 whatever epsilon is; at least 9 are needed"
-    ):
+    with pytest.raises(InputError, match="whatever epsilon is; at least 9 are needed"):
         smallest_epsilon(5, 0.1, "sharp")
 
 

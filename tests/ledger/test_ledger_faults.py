@@ -55,7 +55,7 @@ def test_eight_processes_may_create_the_ledger_at_once(tmp_path):
 
 
 def killed_release(ledger: Ledger, marker: Path, last_step: int) -> bool:
-    """Release in a forked process that is killed at its `last_step`-th line of ledger code; whether it got to the end."""
+    """Release in a forked process killed at its `last_step`-th line of ledger code; whether it got to the end."""
     child = os.fork()
     if child == 0:
         steps = 0
@@ -96,9 +96,7 @@ def kill_at(steps: range, folder: Path) -> None:
         ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50)
         assert len(ledger.releases()) == charged + 1, "the ledger must be in working order after a crash"
     assert finished, "no step was late enough for the release to be made: lengthen the range"
-    assert {(False, 0), (False, 1), (True, 1)} <= seen, (
-        "crashes must fall before the charge, after it, and after the draw"
-    )
+    assert {(False, 0), (False, 1), (True, 1)} <= seen, "crashes must fall before, between and after"
 
 
 def test_killed_at_every_third_step_nothing_is_released_uncharged(tmp_path):

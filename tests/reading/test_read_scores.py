@@ -19,6 +19,7 @@ TABLE = {
     "normal": [0.25, 1.0, 0.5, 0.125],
     "viral": [0.75, 0.0, 0.5, 0.875],
 }
+ROWS = list(zip(*TABLE.values(), strict=True))
 TRUE_SCORES = [0.25, 0.0, 0.5, 0.125]
 
 
@@ -42,7 +43,7 @@ def parquet(columns: dict) -> bytes:
 
 def csv(separator=",", comma=False, header=True) -> str:
     rows = [separator.join(TABLE)] if header else []
-    for row in zip(*TABLE.values(), strict=True):
+    for row in ROWS:
         cells = [str(cell) for cell in row]
         rows.append(separator.join(cell.replace(".", ",") if comma else cell for cell in cells))
     return "\n".join(rows)

@@ -1,0 +1,105 @@
+"""Planning and simulation against a plain transcription of the paper's pseudo-code, side by side in one run.
+
+python benchmarks/core.py
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from ppsets_core import Setting, plan, random_splits
+from ppsets_core.levels import best_gamma, paper_level
+from ppsets_core.planning import best_m
+from ppsets_core.simulation import _PrivateQuantile, _SortedRecords
+
+
+def transcribed_quantile(scores: np.ndarray, m: int, level: float, epsilon: float, rng: np.random.Generator) -> float:
+    """Algorithm 1: counts in m bins, a utility for each, one random draw."""
+    edges = np.linspace(0, 1, m + 1)
+    counts, _ = np.histogram(scores, edges)
+    upto = np.cumsum(counts)
+    w = np.maximum((upto - counts) / level, (len(scores) - upto) / (1 - level))
+    weights = np.exp(-epsilon * min(level, 1 - level) * (w - w.min()) / 2)
+    return edges[1:][rng.choice(m, p=weights / weights.sum())]
+
+
+def transcribed_plan(n: int, alpha: float, epsilon: float, rng: np.random.Generator) -> int:
+    """Algorithm 3: 50 bin counts, a private quantile of fresh uniform scores for each, the m of the least."""
+    outputs = {}
+    for m in np.round(np.logspace(2, 6, 50)).astype(int):
+        level = paper_level(n, alpha, epsilon, m, best_gamma(n, alpha, epsilon))
+        outputs[m] = 1.0 if level >= 1 else transcribed_quantile(rng.random(n), m, level, epsilon, rng)
+    return min(outputs, key=outputs.get)
+
+
+def seconds(work, repeat: int = 5) -> float:
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def fresh_plan(n: int, epsilon: float, method: str) -> None:
+    best_m.cache_clear()
+    plan(n, 0.1, epsilon, method=method)
+
+
+def planning(rng: np.random.Generator) -> None:
+    print("plan, alpha = 0.1, epsilon = 1, against the transcription")
+    for n in (1_000, 30_000):
+        theirs = seconds(lambda n=n: transcribed_plan(n, 0.1, 1.0, rng), repeat=2)
+        for method in ("paper", "sharp"):
+            ours = seconds(lambda n=n, method=method: fresh_plan(n, 1.0, method))
+            times = f"{1e3 * ours:6.1f} ms  transcription {theirs:5.2f} s"
+            print(f"  n = {n:>6,}  {method}  {times}  ratio {theirs / ours:5.0f}")
+    slowest = max(
+        (seconds(lambda n=n, e=e, r=r: fresh_plan(n, e, r), 3), n, e, r)
+        for n in (10, 100, 1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+        for e in (0.01, 0.1, 1.0, 10.0, 100.0)
+        for r in ("paper", "sharp")
+    )
+    took, n, epsilon, method = slowest
+    print(f"  slowest to n = 1,000,000: {1e3 * took:.1f} ms at n = {n:,}, epsilon = {epsilon}, {method}")
+
+
+def quantiles(rng: np.random.Generator) -> None:
+    n, m, total = 30_000, 10**6, 50_000
+    print(f"one private quantile of a random split, n = {n:,} of {total:,}, m = {m:,}, epsilon = 5")
+    truth = rng.random(total)
+    records = _SortedRecords(np.column_stack([1 - truth, truth]), np.zeros(total, dtype=int))
+    for method in ("paper", "sharp"):
+        chosen = plan(n, 0.1, 5.0, method=method, m=m)
+        quantile = _PrivateQuantile(records, chosen)
+
+        def ours(quantile=quantile):
+            taken = np.zeros(total, dtype=bool)
+            taken[rng.permutation(total)[:n]] = True
+            quantile.draw(np.cumsum(taken), rng)
+
+        def theirs(level=chosen.level):
+            transcribed_quantile(rng.permutation(truth)[:n], m, level, 5.0, rng)
+
+        fast, plain = seconds(ours, 20), seconds(theirs, 5)
+        print(f"  {method}  {1e3 * fast:6.2f} ms  transcription {1e3 * plain:6.1f} ms  ratio {plain / fast:5.0f}")
+
+
+def splits(rng: np.random.Generator) -> None:
+    labels = rng.integers(0, 3, 1500)
+    logits = rng.normal(size=(1500, 3)) + 2 * np.eye(3)[labels]
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    for settings in ([Setting(0.1, 1.0)], [Setting(0.1, 1.0), Setting(0.1, 1.0, "sharp")]):
+        taken = seconds(lambda s=settings: random_splits(probabilities, labels, 1000, s, 1000, rng), 2)
+        print(f"1,000 splits of 1,500 x 3 probabilities, {len(settings)} setting(s): {taken:.2f} s")
+
+
+if __name__ == "__main__":
+    generator = np.random.default_rng(0)
+    planning(generator)
+    quantiles(generator)
+    splits(generator)
