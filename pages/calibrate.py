@@ -1,0 +1,112 @@
+"""Calibrate: records in, a plan that costs nothing, one confirmed release, a threshold out."""
+
+import streamlit as st
+
+from pages.widgets.entry import shown_by_app
+from pages.widgets.guard import guarded
+from pages.widgets.plans import RULES, make_plans, show_plans
+from pages.widgets.reading import Reading, summarise
+from pages.widgets.release import release_step
+from pages.widgets.saved_source import load_saved
+from pages.widgets.score_source import DEMO_BUDGET, read_bundled, read_score_file
+from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
+from pages.widgets.xray_source import read_xrays
+from ppsets_core import Records
+
+SAVED = "A saved calibration"
+SOURCES = {
+    "Bundled CoronaHack scores": read_bundled,
+    "A score file": read_score_file,
+    "X-rays with labels": read_xrays,
+    SAVED: load_saved,
+}
+USUAL_BUDGET = 2.0
+
+
+def main() -> None:
+    st.title("Calibrate")
+    st.write(
+        "Records with known diagnoses set the threshold that decides which diagnoses enter a set. "
+        "Planning is free. Only the last step spends privacy, and it asks first."
+    )
+    st.subheader("1 · Records")
+    source = st.radio(
+        "Where do the records come from?", SOURCES, key="source", horizontal=True, persist_state="session"
+    )
+    reading = SOURCES[source]()
+    if reading is None:
+        return
+    records = summarise(reading)
+    _plan_and_release(reading, records)
+
+
+@st.fragment
+@guarded()
+def _plan_and_release(reading: Reading, records: Records) -> None:
+    """A fragment, so that a slider redraws the plan and nothing else."""
+    st.subheader("2 · How sure, how private")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        alpha = choose_alpha()
+    with right:
+        epsilon = choose_epsilon()
+    rule = st.radio(
+        "Rule", RULES, format_func=lambda rule: RULES[rule][0], key="rule", horizontal=True, persist_state="session"
+    )
+    m, gamma = _advanced()
+    plans = make_plans(len(records), alpha, epsilon, m, gamma)
+    show_plans(plans, rule, m, gamma)
+    st.subheader("3 · Spend and calibrate")
+    release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
+
+
+def _advanced() -> tuple[int | None, float | None]:
+    """m and γ of one's own, and an ε between the slider's stops; left empty, all is chosen."""
+    with st.expander("Advanced"):
+        left, middle, right = st.columns(3)
+        m = left.number_input(
+            "Bins m",
+            min_value=2,
+            max_value=10**6,
+            value=None,
+            step=1,
+            key="own_m",
+            placeholder="chosen",
+            help="The threshold is one of m evenly spaced values. Empty: the best m for these n, α and ε.",
+            persist_state="session",
+        )
+        gamma = middle.number_input(
+            "γ (paper's rule)",
+            min_value=1e-12,
+            max_value=1 - 1e-9,
+            value=None,
+            step=0.01,
+            format="%.4g",
+            key="own_gamma",
+            placeholder="chosen",
+            help="How the paper's rule shares α between noise and data. Empty: the γ of the least level.",
+            persist_state="session",
+        )
+        right.number_input(
+            "Exact ε",
+            min_value=1e-6,
+            max_value=1e6,
+            value=None,
+            step=0.1,
+            format="%.6g",
+            key="exact_epsilon",
+            placeholder="as the slider says",
+            help="Sets the slider to an ε between its stops.",
+            on_change=_apply_exact,
+        )
+    return m, gamma
+
+
+def _apply_exact() -> None:
+    if st.session_state["exact_epsilon"] is not None:
+        apply_epsilon(st.session_state["exact_epsilon"])
+        st.session_state["exact_epsilon"] = None
+
+
+if shown_by_app():
+    main()

@@ -1,0 +1,78 @@
+"""Home: what this is for, three steps, the state of this session, and the demo."""
+
+import streamlit as st
+
+from pages.widgets.calibration_card import show_calibration
+from pages.widgets.demo import run_demo
+from pages.widgets.entry import shown_by_app
+from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
+from pages.widgets.text import as_text
+from ppsets_core.ledger.amounts import shown
+
+STEPS = (
+    (
+        "1 · Calibrate",
+        "Give X-rays or scores with known diagnoses. Choose how sure and how private to be.",
+        "calibrate",
+    ),
+    ("2 · Diagnose", "Give new X-rays. Each comes back with a ranked set of diagnoses.", "diagnose"),
+    ("3 · Keep count", "Every release is charged to a privacy budget. See what is spent and what is left.", "ledger"),
+)
+MOST_ACCOUNTS = 5
+
+
+def main() -> None:
+    st.title("Private prediction sets for chest X-rays")
+    st.markdown(
+        "A neural network reads a chest X-ray and is often right, but never says when it is unsure. "
+        "Here it answers with a **set of diagnoses** that holds the true one as often as you ask, say 9 times in 10. "
+        "The patients whose X-rays set the threshold are protected by **differential privacy**: "
+        "what is released hardly depends on any one of them."
+    )
+    _steps()
+    st.subheader("This session")
+    _calibration()
+    st.subheader("Privacy budgets")
+    _budgets()
+
+
+def _steps() -> None:
+    for column, (name, sentence, page) in zip(st.columns(len(STEPS)), STEPS, strict=True):
+        with column.container(border=True, height="stretch"):
+            st.markdown(f"**{name}**")
+            st.write(sentence)
+            st.page_link(f"pages/{page}.py", label=f"Open {page.title()}", icon=":material/arrow_forward:")
+
+
+def _calibration() -> None:
+    if st.button("Try the demo", key="demo", type="primary", icon=":material/play_arrow:"):
+        with st.spinner("Calibrating on the bundled public scores …"):
+            demo = run_demo(open_ledger)
+        st.session_state["demo_told"] = demo
+        set_active_calibration(demo.calibration, demo.source)
+        st.rerun()
+    calibration = active_calibration()
+    if calibration is None:
+        st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
+        return
+    demo = st.session_state.get("demo_told")
+    if demo is not None and demo.calibration is calibration:
+        show = st.warning if calibration.simulated else st.success
+        show(as_text(demo.sentence))
+    st.write("Active calibration:")
+    show_calibration(calibration, calibration_source(), key="home")
+
+
+def _budgets() -> None:
+    accounts = open_ledger().datasets()
+    if not accounts:
+        st.write("None yet. A data set gets its budget with its first calibration.")
+    for account in accounts[:MOST_ACCOUNTS]:
+        share = float(account.left / account.budget)
+        st.progress(share, as_text(f"{account.name}: {shown(account.left)} left of {shown(account.budget)}"))
+    if len(accounts) > MOST_ACCOUNTS:
+        st.page_link("pages/ledger.py", label=f"All {len(accounts)} data sets")
+
+
+if shown_by_app():
+    main()

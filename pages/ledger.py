@@ -1,0 +1,126 @@
+"""Ledger: what every data set may spend, has spent and was spent on; exports; and raising a budget, on record."""
+
+import streamlit as st
+
+from pages.widgets.calibration_card import describe
+from pages.widgets.entry import shown_by_app
+from pages.widgets.raise_budget import raise_budget_step
+from pages.widgets.session import open_ledger, set_active_calibration
+from ppsets_core import Ledger
+from ppsets_core.figures.ledger import spending
+from ppsets_core.ledger import Release
+from ppsets_core.ledger.amounts import shown
+from ppsets_core.ledger.export import export_csv, export_json
+
+ALL = "All data sets"
+
+
+def main() -> None:
+    st.title("Ledger")
+    st.write(
+        "Every release costs ε, and losses add up. A data set's budget is what all its releases may cost together; "
+        "a release beyond it is refused before anything is drawn."
+    )
+    ledger = open_ledger()
+    accounts = ledger.datasets()
+    if not accounts:
+        st.info("The ledger is empty. A data set gets its budget with its first calibration.")
+        st.page_link("pages/calibrate.py", label="Open Calibrate", icon=":material/arrow_forward:")
+        return
+    st.subheader("Budgets")
+    st.dataframe(
+        [
+            {"data set": a.name, "left": shown(a.left), "spent": shown(a.spent), "budget": shown(a.budget)}
+            for a in accounts
+        ],
+        hide_index=True,
+        alt="Budget, amount spent and amount left of each data set",
+    )
+    raise_budget_step(ledger, accounts)
+    _spending(ledger)
+    _releases(ledger)
+    _history(ledger)
+
+
+def _spending(ledger: Ledger) -> None:
+    st.subheader("Spending over time")
+    changes = ledger.budget_changes()
+    names = list(dict.fromkeys(change.dataset for change in changes))
+    chosen = ALL
+    if len(names) > 1:
+        chosen = st.selectbox("Data set", [ALL, *names], key="spending_of")
+    kept = [change for change in changes if chosen in (ALL, change.dataset)]
+    releases = ledger.releases(None if chosen == ALL else chosen)
+    st.plotly_chart(spending(releases, kept), key="spending", alt="ε spent by each data set over time, and its budget")
+
+
+def _releases(ledger: Ledger) -> None:
+    st.subheader("Releases")
+    releases = ledger.releases()
+    if not releases:
+        st.write("None yet.")
+        return
+    newest_first = releases[::-1]
+    st.dataframe([_row(release) for release in newest_first], hide_index=True, alt="All releases, newest first")
+    with st.container(horizontal=True):
+        st.download_button("Export releases (CSV)", export_csv(ledger), "releases.csv", "text/csv", on_click="ignore")
+        st.download_button(
+            "Export everything (JSON)", export_json(ledger), "ledger.json", "application/json", on_click="ignore"
+        )
+    _use_again([release for release in newest_first if release.calibration is not None])
+
+
+def _use_again(releases: list[Release]) -> None:
+    """A release is public: it can be used again, or saved again, for nothing."""
+    if not releases:
+        return
+    release = st.selectbox("A release to use again, for nothing", releases, format_func=_title, key="use_again")
+    with st.container(horizontal=True):
+        if st.button("Use this calibration", key="use_release"):
+            set_active_calibration(release.calibration, release.dataset)
+            st.rerun()
+        st.download_button(
+            "Download it (JSON)",
+            release.calibration.to_json(),
+            f"calibration-{release.id}.json",
+            "application/json",
+            key="download_release",
+            on_click="ignore",
+        )
+
+
+def _history(ledger: Ledger) -> None:
+    with st.expander("Budgets as they were set and raised"):
+        rows = [
+            {"time (UTC)": _when(change.time), "data set": change.dataset, "budget": shown(change.budget)}
+            for change in reversed(ledger.budget_changes())
+        ]
+        st.dataframe(rows, hide_index=True, alt="Every budget as it was set or raised, newest first")
+
+
+def _row(release: Release) -> dict:
+    calibration = release.calibration
+    return {
+        "no.": release.id,
+        "time (UTC)": _when(release.time),
+        "data set": release.dataset,
+        "ε": shown(release.epsilon),
+        "rule": calibration.method if calibration else "",
+        "α": calibration.alpha if calibration else None,
+        "n": calibration.n if calibration else None,
+        "m": calibration.m if calibration else None,
+        "ŝ": calibration.threshold if calibration else None,
+        "status": "released" if calibration else "charged, not released",
+    }
+
+
+def _title(release: Release) -> str:
+    return f"No. {release.id}, {release.dataset}: {describe(release.calibration)}"
+
+
+def _when(time: str) -> str:
+    return time[:19].replace("T", " ")
+
+
+if shown_by_app():
+    main()

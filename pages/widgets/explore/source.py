@@ -1,0 +1,107 @@
+"""Which records Explore looks at: public, simulated, or a file that its owner says is public."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from pages.widgets.bundled import bundled_scores
+from pages.widgets.text import as_text
+from ppsets_core import Records, read_scores
+from ppsets_core.experiments.simulated import simulated_records
+from ppsets_core.experiments.sweeps import Labelled
+from ppsets_core.sets import conformity_scores
+
+CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
+_UPLOADED = "explore_uploaded"
+
+
+@dataclass(frozen=True, eq=False)
+class PublicRecords:
+    """Scores, and where the source has them the probabilities and labels that set sizes need."""
+
+    name: str
+    scores: np.ndarray
+    labelled: Labelled | None
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+def choose_records() -> PublicRecords | None:
+    """The records that every view uses; None while there are none."""
+    source = st.segmented_control(
+        "Records to explore",
+        [CORONAHACK, SIMULATED, FILE],
+        default=CORONAHACK,
+        required=True,
+        key="explore_source",
+        persist_state="session",
+        help="Explore computes things that are not private, so it takes no private records.",
+    )
+    return {CORONAHACK: _coronahack, SIMULATED: _simulated, FILE: _uploaded}[source]()
+
+
+def _coronahack() -> PublicRecords:
+    records = bundled_scores()
+    st.caption(
+        f"Public: the bundled model's probabilities for {len(records):,} CoronaHack X-rays that it was not trained on."
+    )
+    return _from_file(records)
+
+
+def _simulated() -> PublicRecords:
+    columns = st.columns(3)
+    count = columns[0].select_slider(
+        "Simulated records", [500, 1000, 2000, 5000, 10_000], 2000, key="explore_count", persist_state="session"
+    )
+    classes = columns[1].slider("Diagnoses", 2, 20, 3, key="explore_classes", persist_state="session")
+    signal = columns[2].slider(
+        "How good the model is",
+        *(0.0, 4.0, 1.6, 0.1),
+        key="explore_signal",
+        persist_state="session",
+        help="0 is guessing; at 3 it is hardly ever wrong. Its probabilities are exactly right, whatever this is.",
+    )
+    labelled = simulated_records(count, classes, signal, np.random.default_rng(0))
+    right = (labelled.probabilities.argmax(axis=1) == labelled.labels).mean()
+    st.caption(f"Simulated: no patient is behind these records. This model is right {100 * right:.0f}% of the time.")
+    return PublicRecords(SIMULATED, conformity_scores(labelled.probabilities, labelled.labels), labelled)
+
+
+def _uploaded() -> PublicRecords | None:
+    public = st.checkbox(
+        "These records are public or made up: what is shown about them need not be private.",
+        key="explore_is_public",
+        persist_state="session",
+    )
+    if not public:
+        st.session_state.pop(_UPLOADED, None)
+        st.info("Explore shows exact numbers of the records. Private records belong on Calibrate.")
+        return None
+    file = st.file_uploader(
+        "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON",
+        ["csv", "tsv", "npy", "npz", "parquet", "json"],
+        key="explore_file",
+        on_change=_forget,
+    )
+    if file is not None and _UPLOADED not in st.session_state:
+        st.session_state[_UPLOADED] = read_scores(file)
+    records = st.session_state.get(_UPLOADED)
+    if records is None:
+        return None
+    st.warning(
+        as_text(f"{records.source}: {len(records):,} records, used as public. Nothing shown about them is private."),
+        icon=":material/visibility:",
+    )
+    return _from_file(records)
+
+
+def _forget() -> None:
+    st.session_state.pop(_UPLOADED, None)
+
+
+def _from_file(records: Records) -> PublicRecords:
+    has_sets = records.probabilities is not None
+    labelled = Labelled(records.probabilities, records.labels) if has_sets else None
+    return PublicRecords(records.source, records.scores, labelled)

@@ -1,0 +1,128 @@
+"""Coverage and set size over random splits against ε, bins or records: run in the background, then drawn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from pages.widgets.explore.source import PublicRecords
+from pages.widgets.jobs import collect, is_running, show_progress, start_job
+from pages.widgets.settings import choose_alpha, choose_epsilon
+from pages.widgets.text import as_text
+from ppsets_core import InputError
+from ppsets_core.background import Report
+from ppsets_core.experiments.grids import BINS, EPSILONS, record_counts
+from ppsets_core.experiments.outcomes import trends
+from ppsets_core.experiments.sweeps import Sweep, sweep_epsilon, sweep_m, sweep_n
+from ppsets_core.figures.splits import AXES, histogram_figure, size_figure, sweep_figure
+from ppsets_core.figures.style import NAMES
+
+OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}
+_JOB, _DONE = "explore_job", "explore_sweep"
+LEAST = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A sweep that was run, and in words on what."""
+
+    sweep: Sweep
+    words: str
+
+
+def show_splits(records: PublicRecords | None) -> None:
+    st.write(
+        "Split the records at random, calibrate on one part, look at the sets of the other; many times. "
+        "Do the sets hold the true diagnosis as often as promised, and what does privacy cost in set size?"
+    )
+    if records is None:
+        return
+    if records.labelled is None:
+        raise InputError("Set sizes need a probability for each diagnosis and a label; this file has scores only.")
+    if len(records) < 2 * LEAST:
+        raise InputError(f"Random splits need at least {2 * LEAST} records; there are {len(records)}.")
+    _choose_and_start(records)
+    if is_running(_JOB):
+        show_progress(_JOB, "Splits:")
+    if (found := collect(_JOB)) is not None:
+        st.session_state[_DONE] = found
+    if _DONE in st.session_state:
+        _draw(st.session_state[_DONE])
+
+
+def _choose_and_start(records: PublicRecords) -> None:
+    left, middle, right = st.columns(3)
+    with left:
+        over = st.segmented_control(
+            "Vary", list(OVER), default="epsilon", required=True, format_func=OVER.get, key="explore_over"
+        )
+        repetitions = st.select_slider("Random splits", [20, 50, 100, 200, 500, 1000], 100, key="explore_repetitions")
+    with middle:
+        alpha = choose_alpha("explore_alpha")
+    with right:
+        epsilon = choose_epsilon("explore_epsilon") if over != "epsilon" else None
+        n = None
+        if over != "n":
+            most = len(records) - LEAST
+            n = st.slider("Calibration records n", LEAST, most, 2 * len(records) // 3, key=f"explore_n_{most}")
+    label = "Run again" if _DONE in st.session_state else "Run"
+    if st.button(label, type="primary", key="explore_run", icon=":material/play_arrow:", disabled=is_running(_JOB)):
+        start_job(_JOB, _work(records, over, alpha, epsilon, n, repetitions))
+
+
+def _work(records: PublicRecords, over: str, alpha: float, epsilon: float | None, n: int | None, repetitions: int):
+    """The sweep as work for a thread: everything it needs is taken now."""
+    fixed = f"n = {n:,}" if over == "epsilon" else f"ε = {epsilon:g}"
+    fixed += f", n = {n:,}" if over == "m" else ""
+    words = f"{records.name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
+    data, ns = records.labelled, record_counts(LEAST, len(records) - LEAST, 8)
+
+    def work(report: Report) -> Experiment:
+        rng = np.random.default_rng(0)
+        if over == "epsilon":
+            sweep = sweep_epsilon(data, n, alpha, EPSILONS, repetitions, rng, progress=report)
+        elif over == "m":
+            sweep = sweep_m(data, n, alpha, epsilon, BINS, repetitions, rng, progress=report)
+        else:
+            sweep = sweep_n(data, ns, alpha, epsilon, repetitions, rng, progress=report)
+        return Experiment(sweep, words)
+
+    return work
+
+
+def _draw(experiment: Experiment) -> None:
+    sweep = experiment.sweep
+    st.caption(as_text(experiment.words) + ". Bands hold nine splits in ten; hollow marks: too few records.")
+    left, right = st.columns(2)
+    left.subheader("Coverage", anchor=False)
+    left.plotly_chart(sweep_figure(sweep, "coverage"), key="explore_coverage", alt=f"Coverage against {sweep.over}")
+    right.subheader("Set size", anchor=False)
+    right.plotly_chart(sweep_figure(sweep, "mean_size"), key="explore_size", alt=f"Set size against {sweep.over}")
+    st.subheader("One of these points, split by split", anchor=False)
+    middle = sweep.values[len(sweep.values) // 2]
+    value = st.select_slider(
+        AXES[sweep.over].capitalize(), sweep.values, middle, format_func=lambda v: f"{v:,g}", key="explore_point"
+    )
+    results = sweep.at(value)
+    figures = {
+        "Coverage": histogram_figure(results, "coverage"),
+        "Mean set size": histogram_figure(results, "mean_size"),
+        "Diagnoses in a set": size_figure(results),
+    }
+    for column, (title, figure) in zip(st.columns(3), figures.items(), strict=True):
+        column.markdown(f"**{title}**")
+        column.plotly_chart(figure, key=f"explore_{title}", alt=f"{title} at {value:g}, share by share")
+    with st.expander("The numbers"):
+        st.dataframe(_table(sweep), hide_index=True, alt="Mean coverage and set size at each point")
+
+
+def _table(sweep: Sweep) -> list[dict]:
+    coverage, size = trends(sweep, "coverage"), trends(sweep, "mean_size")
+    rows = []
+    for place, value in enumerate(sweep.values):
+        row = {OVER[sweep.over]: value}
+        for name in coverage:
+            row[f"coverage, {NAMES[name]}"] = round(float(coverage[name].mean[place]), 4)
+            row[f"set size, {NAMES[name]}"] = round(float(size[name].mean[place]), 4)
+        rows.append(row)
+    return rows

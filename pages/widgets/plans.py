@@ -1,0 +1,73 @@
+"""Both rules' plans side by side: public, free, and redrawn with every move of a slider."""
+
+import streamlit as st
+
+from pages.widgets.settings import apply_epsilon
+from ppsets_core import InputError, Plan, plan, smallest_epsilon
+from ppsets_core.split_conformal import conformal_rank
+from ppsets_core.wording import guarantee, price_in_ranks, remedy, rounded_up
+
+RULES = {
+    "paper": ("The paper's rule", "As published and reviewed. It aims higher than it has to, so sets are larger."),
+    "sharp": (
+        "The sharp rule",
+        "Ours: the same ε and the same guarantee, with about a quarter of the surplus, so smaller sets.",
+    ),
+}
+
+
+def make_plans(n: int, alpha: float, epsilon: float, m: int | None, gamma: float | None) -> dict[str, Plan]:
+    """One plan a rule; an m of one's own serves both, a γ only the paper's."""
+    return {rule: plan(n, alpha, epsilon, method=rule, m=m, gamma=gamma if rule == "paper" else None) for rule in RULES}
+
+
+def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float | None) -> None:
+    for column, (rule, planned) in zip(st.columns(len(plans)), plans.items(), strict=True):
+        with column.container(border=True, key=f"plan_{rule}", height="stretch"):
+            name, sentence = RULES[rule]
+            st.markdown(f"**{name}**" + ("  :primary-badge[:material/check: chosen]" if rule == chosen else ""))
+            st.caption(sentence)
+            if planned.is_trivial:
+                _show_trivial(planned, m, gamma)
+            else:
+                _show_plan(planned)
+
+
+def _show_plan(planned: Plan) -> None:
+    n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
+    price = price_in_ranks(planned)
+    left, right = st.columns(2)
+    left.metric("Guaranteed coverage", _range(planned), help="The upper end holds for evenly spread scores.")
+    right.metric("Price of privacy", f"{price:.1f} ranks", help="How much higher the rule aims than without privacy.")
+    gamma = "none needed" if planned.gamma is None else f"{planned.gamma:.4g}"
+    st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**")
+    st.write(
+        f"It aims at rank {planned.level * n:.1f} of the {n:,} scores; without privacy {rank:,} is enough. "
+        f"{guarantee(planned)}"
+    )
+
+
+def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:
+    st.warning(f"Too few records for this α and ε. {guarantee(planned)}", icon=":material/block:")
+    if m is not None or gamma is not None:
+        st.write("m or γ is set by hand under “Advanced”; leave them empty to have the best ones chosen.")
+    else:
+        st.write(remedy(planned))
+    enough = _enough_epsilon(planned, m, gamma)
+    if enough is not None:
+        st.button(f"Use ε = {enough:g}", key=f"apply_{planned.method}", on_click=apply_epsilon, args=(enough,))
+
+
+def _enough_epsilon(planned: Plan, m: int | None, gamma: float | None) -> float | None:
+    """The least ε of three digits that makes the plan useful; None where none does."""
+    try:
+        epsilon = rounded_up(smallest_epsilon(planned.n, planned.alpha, planned.method, m=m))
+    except InputError:
+        return None
+    useful = plan(planned.n, planned.alpha, epsilon, method=planned.method, m=m, gamma=gamma)
+    return None if useful.is_trivial else epsilon
+
+
+def _range(planned: Plan) -> str:
+    lower = f"{100 * planned.coverage_lower:.1f}%"
+    return f"{lower} or more" if planned.coverage_upper >= 1 else f"{lower} to {100 * planned.coverage_upper:.1f}%"

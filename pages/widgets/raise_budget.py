@@ -1,0 +1,63 @@
+"""Raising a budget: asked twice, for good, and on record."""
+
+import streamlit as st
+
+from pages.widgets.text import as_text
+from ppsets_core import Ledger
+from ppsets_core.ledger import DataSet
+from ppsets_core.ledger.amounts import amount, shown
+
+_ASKED, _DONE = "budget_asked", "budget_raised"
+
+
+def raise_budget_step(ledger: Ledger, accounts: list[DataSet]) -> None:
+    if told := st.session_state.pop(_DONE, ""):
+        st.success(as_text(told))
+    asked: tuple[str, str] | None = st.session_state.get(_ASKED)
+    with st.expander("Raise a budget", expanded=asked is not None):
+        st.write(
+            "A larger budget lets more be released, and so more be learnt, about every record of the data set. "
+            "It stays in the ledger and cannot be lowered again."
+        )
+        by_name = {account.name: account for account in accounts}
+        left, right = st.columns(2)
+        name = left.selectbox("Data set to raise", list(by_name), key="raise_name", on_change=_close)
+        account = by_name[name]
+        budget = right.number_input(
+            "New budget",
+            min_value=0.01,
+            max_value=1e6,
+            value=float(account.budget) + 1,
+            step=0.5,
+            format="%g",
+            key=f"raise_to_{name}",
+            on_change=_close,
+        )
+        if asked is None:
+            st.button("Raise …", key="raise_open", on_click=_ask, args=(name, shown(amount(budget))))
+        else:
+            _confirm(ledger, account, asked[1])
+
+
+def _confirm(ledger: Ledger, account: DataSet, budget: str) -> None:
+    with st.container(border=True, key="confirm_raise"):
+        st.markdown(
+            f"**Raise the budget of {as_text(account.name)} from {shown(account.budget)} to {budget}?** "
+            "It is recorded, and cannot be undone."
+        )
+        with st.container(horizontal=True):
+            confirmed = st.button(f"Raise to {budget}", type="primary", key=f"raise_{budget}")
+            st.button("Cancel", key="raise_cancel", on_click=_close)
+    if confirmed:
+        _close()
+        raised = ledger.raise_budget(account.name, budget)
+        st.session_state[_DONE] = f"The budget of '{raised.name}' is {shown(raised.budget)} now."
+        st.rerun()
+
+
+def _ask(name: str, budget: str) -> None:
+    st.session_state[_ASKED] = (name, budget)
+
+
+def _close() -> None:
+    st.session_state.pop(_ASKED, None)

@@ -1,0 +1,87 @@
+"""Calibration records as this browser session read them, what was left out, and what one record stands for."""
+
+import uuid
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.widgets.text import as_text
+from ppsets_core import Records, one_per_patient
+from ppsets_core.xrays import Refused
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Records, a name to propose for their account, and what could not be used."""
+
+    name: str
+    records: Records
+    refused: tuple[Refused, ...] = ()
+    notes: tuple[str, ...] = ()
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+def remembered(kind: str) -> Reading | None:
+    """What this session read from one kind of source; it outlasts the uploader, which forgets on leaving the screen."""
+    return st.session_state.get(f"reading_{kind}")
+
+
+def remember(kind: str, reading: Reading) -> Reading:
+    st.session_state[f"reading_{kind}"] = reading
+    return reading
+
+
+def forget(kind: str) -> None:
+    st.session_state.pop(f"reading_{kind}", None)
+
+
+def summarise(reading: Reading) -> Records:
+    """Say what was read, before anything is spent, and return the records to calibrate with."""
+    read = reading.records
+    chosen = read
+    patients = read.patient_count
+    if patients is not None and patients < len(read):
+        single = st.toggle(
+            "One X-ray of each patient",
+            value=True,
+            key="one_per_patient",
+            persist_state="session",
+            help="ε protects one record. With one record of each patient it protects the patient. "
+            "Which one is kept does not depend on its score.",
+        )
+        chosen = one_per_patient(read) if single else read
+    _numbers(read, chosen)
+    st.write(_protection(read, chosen))
+    for note in reading.notes:
+        st.caption(as_text(note))
+    show_refused(reading.refused)
+    return chosen
+
+
+def show_refused(refused: tuple[Refused, ...]) -> None:
+    """Every file that was left out, with its reason; names as text."""
+    if refused:
+        count = "1 file was" if len(refused) == 1 else f"{len(refused):,} files were"
+        with st.expander(f"{count} left out, and why"):
+            rows = [{"file": one.name, "reason": one.reason} for one in refused]
+            st.dataframe(rows, hide_index=True, alt="Files left out, with the reason for each")
+
+
+def _numbers(read: Records, chosen: Records) -> None:
+    columns = st.columns(4)
+    columns[0].metric("Records read", f"{len(read):,}")
+    patients = read.patient_count
+    columns[1].metric("Patients", "unknown" if patients is None else f"{patients:,}")
+    columns[2].metric("Diagnoses", len(read.classes) or "scores only")
+    columns[3].metric("Records used", f"{len(chosen):,}", help="n in the formulas. It is public.")
+    if read.classes:
+        st.caption("Diagnoses: " + as_text(", ".join(read.classes)))
+
+
+def _protection(read: Records, chosen: Records) -> str:
+    """What one unit of privacy protects, in a sentence."""
+    if read.patients is None:
+        return "Patients are not named, so ε protects one record: one patient, if each patient has one record."
+    if len(chosen) == read.patient_count:
+        return "There is one record of each patient, so ε protects the patient."
+    return "Some patients have several records, so ε protects one record, **not** one patient."

@@ -1,0 +1,55 @@
+"""α, ε and the rule: the choices behind every plan."""
+
+import streamlit as st
+
+# ISO 3's R″20: round numbers in equal steps of about 12%, so that the slider is logarithmic.
+_STEPS = (10, 11, 12, 14, 16, 18, 20, 22, 25, 28, 30, 35, 40, 45, 50, 55, 60, 70, 80, 90)
+EPSILONS = tuple(float(f"{step}e{power}") for power in (-3, -2, -1, 0) for step in _STEPS[: 7 if power == 0 else None])
+ALPHA_HELP = (
+    "How often the true diagnosis may be missing from the set. α = 10% asks for sets that hold it 9 times in 10."
+)
+EPSILON_HELP = (
+    "How much the released threshold may reveal about any one record. Whatever someone believes about a record, "
+    "the release shifts the odds by a factor of at most e to the ε: 1.1 at 0.1, 2.7 at 1, 150 at 5."
+)
+
+
+def choose_alpha(key: str = "alpha") -> float:
+    st.session_state.setdefault(key, 0.1)
+    alpha = st.slider(
+        "α: the true diagnosis may be missing in",
+        *(0.01, 0.5),
+        step=0.01,
+        format="percent",
+        key=key,
+        help=ALPHA_HELP,
+        persist_state="session",
+    )
+    return round(alpha, 6)
+
+
+def choose_epsilon(key: str = "epsilon") -> float:
+    """A logarithmic slider; an ε applied from elsewhere becomes one more stop of it."""
+    st.session_state.setdefault(key, 1.0)
+    options = sorted({*EPSILONS, *_applied(key)})
+    epsilon = st.select_slider(
+        "ε: privacy loss", options, format_func=_shown, key=key, help=EPSILON_HELP, persist_state="session"
+    )
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap=None, wrap=False):
+        st.caption("← more private", width="content")
+        st.caption("smaller sets →", width="content")
+    return epsilon
+
+
+def apply_epsilon(epsilon: float, key: str = "epsilon") -> None:
+    """For a button's `on_click`: set the slider to this very ε."""
+    st.session_state[f"{key}_applied"] = float(epsilon)
+    st.session_state[key] = float(epsilon)
+
+
+def _applied(key: str) -> set[float]:
+    return {st.session_state[f"{key}_applied"]} if f"{key}_applied" in st.session_state else set()
+
+
+def _shown(epsilon: float) -> str:
+    return f"{epsilon:.6g}"
