@@ -17,32 +17,18 @@ REMEDY = "Use the JSON file that a calibration saved, unchanged."
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """The threshold ŝ and every public number behind it: all that leaves the building.
+class Calibration(Plan):
+    """A plan carried out: the threshold ŝ with every public number behind it, all that leaves the building.
 
     A release was drawn by OpenDP and is ε-differentially private; a simulation, drawn by a seedable generator, is not.
     """
 
     threshold: float
     simulated: bool
-    n: int
-    alpha: float
-    epsilon: float
-    method: str
-    m: int
-    gamma: float | None
-    level: float
-    rank: int | None
-    coverage_lower: float
-    coverage_upper: float
 
     @property
     def plan(self) -> Plan:
-        return Plan(**{field.name: getattr(self, field.name) for field in fields(Plan)})
-
-    @property
-    def is_trivial(self) -> bool:
-        return self.plan.is_trivial
+        return Plan(**{name: getattr(self, name) for name in PUBLIC})
 
     @property
     def epsilon_spent(self) -> float:
