@@ -1,0 +1,84 @@
+"""`score`: the model's probabilities for labelled X-rays, as a file that calibration takes."""
+
+import argparse
+import csv
+import json
+import sys
+from pathlib import Path
+
+from ppsets_core.errors import FileError
+from ppsets_core.xrays import Refused
+
+HELP = "write the model's class probabilities for a folder of labelled X-rays"
+SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", help="directory or zip of X-rays (PNG, JPEG, TIFF, DICOM)")
+    parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
+    parser.add_argument("--split", help="only the rows of --labels whose column `split` says this")
+    parser.add_argument("--out", required=True, help="CSV to write: file, patient, label, one column a class")
+    parser.add_argument("--weights", help="safetensors file; else the bundled model")
+    parser.add_argument("--json", action="store_true", help="print a summary as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
+    from ppsets_core.network import load_model, predict_folder
+    from ppsets_core.network.split import labels_of_split
+    from ppsets_core.xrays import read_folder
+
+    if args.split and not args.labels:
+        raise FileError("--split chooses rows of a labels CSV: give that CSV with --labels.")
+    labels = labels_of_split(args.labels, args.split) if args.split else args.labels
+    model = load_model(args.weights)
+    folder = read_folder(args.folder, labels=labels)
+    scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
+    refused = list(scores.refused)
+    rows = []
+    for name, label, patient, row in zip(
+        scores.names, scores.labels, scores.patients, scores.probabilities.tolist(), strict=True
+    ):
+        if label in model.classes:
+            rows.append([name, patient or name, label, *map(repr, row)])
+        else:
+            why = f"the model does not know the class '{label}'" if label else "it has no label"
+            refused.append(Refused(name, f"Not scored: {why}."))
+    tell_refused(refused)
+    if not rows:
+        raise FileError(
+            f"No X-ray could be scored. Label them {', '.join(model.classes)} by sub-folder or with --labels CSV."
+        )
+    _write(Path(args.out), ["file", "patient", "label", *model.classes], rows)
+    if args.json:
+        print(json.dumps({"out": args.out, "scored": len(rows), "refused": [vars(item) for item in refused]}))
+    else:
+        print(f"{len(rows)} X-rays scored, {len(refused)} left out: {args.out}")
+    return 0
+
+
+class Counter:
+    """Shows on a terminal how many of `total` are done."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+    def __call__(self, done: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} of {self.total}", end="" if done < self.total else "\n", file=sys.stderr, flush=True)
+
+
+def tell_refused(refused: list[Refused]) -> None:
+    """Names what was left out and why, the first few, on stderr."""
+    for item in refused[:SHOWN]:
+        print(f"left out {item.name}: {item.reason}", file=sys.stderr)
+    if len(refused) > SHOWN:
+        print(f"left out {len(refused) - SHOWN} more", file=sys.stderr)
+
+
+def _write(path: Path, header: list[str], rows: list[list[str]]) -> None:
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([header, *rows])
+    except OSError as error:
+        raise FileError(f"{path} cannot be written ({error.strerror}). Choose a folder you may write to.") from error

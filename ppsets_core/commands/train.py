@@ -1,0 +1,130 @@
+"""`train`: the whole ResNet-18 or its last layer, on any labelled X-rays, plainly or with differential privacy."""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from ppsets_core.commands.score import Counter, tell_refused
+from ppsets_core.errors import FileError, InputError
+
+HELP = "train ResNet-18 on labelled X-rays: the whole network, or its last layer (also with DP-SGD)"
+DP_NOTE = (
+    "What (ε, δ) protects: each X-ray that the last layer is trained on, one added or removed, in the weights written. "
+    "It covers neither the losses and accuracies shown here nor the X-rays behind the starting weights. "
+    "The noise is torch's, seeded by the operating system; it is not a cryptographic source."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("data", help="directory or zip of labelled X-rays")
+    parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
+    parser.add_argument("--split", help="only the rows of --labels whose column `split` says this")
+    parser.add_argument("--out", required=True, help="safetensors file to write")
+    parser.add_argument(
+        "--from", dest="start", default="bundled", help="scratch, bundled, imagenet or a safetensors file"
+    )
+    parser.add_argument("--layers", choices=("all", "last"), default="last", help="what to train")
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--batch-size", type=int)
+    parser.add_argument("--learning-rate", type=float)
+    parser.add_argument("--seed", type=int, help="default 0; refused with --dp-epsilon, whose noise nobody may repeat")
+    parser.add_argument("--resume", type=Path, help="folder for each epoch's state; start again from it (--layers all)")
+    parser.add_argument("--dp-epsilon", type=float, help="train the last layer with this ε of differential privacy")
+    parser.add_argument("--dp-delta", type=float, help="δ; below 1 / number of X-rays")
+    parser.add_argument("--clip", type=float, help="norm to which each X-ray's gradient is clipped, default 1")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Trains, shows each epoch on stderr, writes the weights."""
+    _check(args)
+    from ppsets_core.network.preprocess import Preprocessing
+    from ppsets_core.network.split import labels_of_split
+    from ppsets_core.network.training_set import read_training_set
+    from ppsets_core.network.weights import save_model
+    from ppsets_core.xrays import read_folder
+
+    labels = labels_of_split(args.labels, args.split) if args.split else args.labels
+    base = _base(args.start)
+    folder = read_folder(args.data, labels=labels)
+    side = (base.preprocessing if base else Preprocessing()).resize
+    data, refused = read_training_set(folder, side, progress=Counter(len(folder.xrays)))
+    tell_refused(refused)
+    print(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}", file=sys.stderr)
+    model, result = (_train_all if args.layers == "all" else _train_last)(args, base, data)
+    save_model(model, args.out)
+    result = {"out": args.out, "xrays": len(data), "classes": data.classes, **result}
+    if args.json:
+        print(json.dumps(result))
+    else:
+        print("\n".join(f"{name}: {value}" for name, value in result.items()))
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuses, before any work, what does not go together."""
+    if args.layers == "last" and args.start == "scratch":
+        raise InputError("A last layer on random features learns nothing. Use --layers all, or --from bundled.")
+    if args.layers == "last" and args.resume:
+        raise InputError("The last layer trains in seconds; --resume is for --layers all.")
+    if args.split and not args.labels:
+        raise FileError("--split chooses rows of a labels CSV: give that CSV with --labels.")
+    if not Path(args.out).resolve().parent.is_dir():
+        raise FileError(f"There is no folder for {args.out}. Make it first, or choose another.")
+    if args.dp_epsilon is None:
+        if args.dp_delta is not None or args.clip is not None:
+            raise InputError("--dp-delta and --clip belong to --dp-epsilon.")
+    elif args.layers == "all":
+        raise InputError("Differential privacy is offered for the last layer only. Use --layers last.")
+    elif args.seed is not None:
+        raise InputError("A seed would let anyone repeat the noise and undo the privacy. Leave --seed out.")
+
+
+def _base(start: str):
+    from ppsets_core.network.weights import load_model
+
+    if start == "scratch":
+        return None
+    if start == "imagenet":
+        from ppsets_core.network.imagenet import imagenet_model
+
+        return imagenet_model()
+    return load_model(None if start == "bundled" else start)
+
+
+def _recipe(recipe, args: argparse.Namespace):
+    """The recipe with what the command line changes."""
+    given = {name: getattr(args, name) for name in ("epochs", "batch_size", "learning_rate", "seed")}
+    return replace(recipe, **{name: value for name, value in given.items() if value is not None})
+
+
+def _show(epoch) -> None:
+    print(
+        f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}  "
+        f"held out: accuracy {epoch.accuracy:.3f}, macro recall {epoch.macro_recall:.3f}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _train_all(args: argparse.Namespace, base, data):
+    from ppsets_core.network.training import Recipe, train_model
+
+    trained = train_model(data, _recipe(Recipe(), args), base=base, resume=args.resume, watch=_show)
+    return trained.model, {"held_out_accuracy": trained.accuracy, "temperature": trained.model.temperature}
+
+
+def _train_last(args: argparse.Namespace, base, data):
+    from ppsets_core.network.last_layer import LastLayerRecipe, Privacy, fine_tune_last_layer
+
+    privacy = None
+    if args.dp_epsilon is not None:
+        print(DP_NOTE, file=sys.stderr)
+        privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
+    tuned = fine_tune_last_layer(base, data, _recipe(LastLayerRecipe(), args), privacy=privacy, watch=_show)
+    result = {"held_out_accuracy": tuned.accuracy, "temperature": tuned.model.temperature}
+    if privacy:
+        result |= {"epsilon_spent": tuned.epsilon, "delta": privacy.delta}
+    return tuned.model, result

@@ -1,0 +1,122 @@
+"""Trains only the last layer on a network's 512 features, plainly or with differential privacy."""
+
+import copy
+import secrets
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from ppsets_core.errors import InputError
+from ppsets_core.network.dp_sgd import Privacy, make_private
+from ppsets_core.network.fast import BATCH_SIZE, optimise
+from ppsets_core.network.measures import accuracy_and_recall, class_weights, fit_temperature
+from ppsets_core.network.preprocess import centre_crop
+from ppsets_core.network.recipe import Epoch, Watcher, check_settings
+from ppsets_core.network.training_set import TrainingSet
+from ppsets_core.network.weights import XrayModel
+
+
+@dataclass(frozen=True)
+class LastLayerRecipe:
+    """How the last layer is trained. The seed sets who is held out and, without privacy, the order of the X-rays."""
+
+    epochs: int = 30
+    batch_size: int = 64
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.01
+    held_out: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self.epochs, self.batch_size, self.learning_rate)
+
+
+@dataclass(frozen=True, eq=False)
+class FineTuned:
+    """The model with its new last layer, how well it did on the held-out patients, the ε spent (None: not private)."""
+
+    model: XrayModel
+    accuracy: float
+    macro_recall: float
+    epsilon: float | None
+    finished: bool
+
+
+def fine_tune_last_layer(
+    base: XrayModel,
+    data: TrainingSet,
+    recipe: LastLayerRecipe,
+    *,
+    privacy: Privacy | None = None,
+    watch: Watcher | None = None,
+) -> FineTuned:
+    """A model for `data`'s classes on the features of `base`. `watch` returning False stops.
+
+    With `privacy` the weights are (ε, δ)-differentially private for one X-ray added or removed: no class weights, no
+    temperature (both would look at the data), and noise that no seed repeats. What `watch` hears is not private."""
+    rest, held_out = data.rows_by_patient(recipe.held_out, recipe.seed)
+    if len(rest) < recipe.batch_size:
+        raise InputError(f"{len(rest)} X-rays are fewer than one batch of {recipe.batch_size}; give more X-rays.")
+    inputs = features(base, data)
+    generator = torch.Generator().manual_seed(secrets.randbits(63) if privacy else recipe.seed)
+    layer = _blank_layer(inputs.shape[1], len(data.classes))
+    training = layer
+    optimiser = torch.optim.AdamW(layer.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+    rows = TensorDataset(inputs[rest], data.labels[rest])
+    loader = DataLoader(rows, batch_size=recipe.batch_size, shuffle=True, generator=generator)
+    if privacy:
+        training, optimiser, loader, spent = make_private(layer, optimiser, loader, recipe.epochs, privacy, generator)
+    loss_of = nn.CrossEntropyLoss(None if privacy else class_weights(data.take(rest)), reduction="mean")
+    finished = True
+    for epoch in range(recipe.epochs):
+        total = 0.0
+        for batch, labels in loader:
+            optimiser.zero_grad()
+            outputs = training(batch)
+            loss = loss_of(outputs, labels) if len(labels) else outputs.sum()
+            loss.backward()
+            optimiser.step()
+            total += loss.item() * len(labels)
+        logits = _logits(layer, inputs[held_out])
+        shares = accuracy_and_recall(logits, data.labels[held_out])
+        if watch and watch(Epoch(epoch + 1, recipe.epochs, total / len(rest), *shares)) is False:
+            finished = epoch + 1 == recipe.epochs
+            break
+    temperature = 1.0 if privacy else fit_temperature(logits, data.labels[held_out])
+    final = _blank_layer(inputs.shape[1], len(data.classes))
+    final.load_state_dict(layer.state_dict())
+    model = replace(base, classes=data.classes, temperature=temperature, network=_with_last_layer(base.network, final))
+    return FineTuned(model, *shares, spent() if privacy else None, finished)
+
+
+@torch.inference_mode()
+def features(model: XrayModel, data: TrainingSet) -> Tensor:
+    """What the last layer sees of each X-ray (N, 512): exactly one row an X-ray, no random views."""
+    crop = model.preprocessing.crop
+    fast = optimise(_with_last_layer(model.network, nn.Identity()), crop)
+    batch = torch.zeros(BATCH_SIZE, 3, crop, crop).contiguous(memory_format=torch.channels_last)
+    rows = []
+    for greys in data.greys.split(BATCH_SIZE):
+        batch[: len(greys)] = model.preprocessing.normalise(centre_crop(greys.float() / 255, crop))
+        rows.append(fast(batch)[: len(greys)].numpy().copy())
+    return torch.cat([torch.from_numpy(row) for row in rows])
+
+
+def _blank_layer(inputs: int, classes: int) -> nn.Linear:
+    layer = nn.Linear(inputs, classes)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+@torch.no_grad()
+def _logits(layer: nn.Linear, inputs: Tensor) -> Tensor:
+    return nn.functional.linear(inputs, layer.weight, layer.bias)
+
+
+def _with_last_layer(network: nn.Module, layer: nn.Module) -> nn.Module:
+    changed = copy.deepcopy(network)
+    changed.fc = layer
+    return changed.eval()

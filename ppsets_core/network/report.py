@@ -1,0 +1,69 @@
+"""How good a classifier's probabilities are: accuracy, recalls, confusion, reliability. Needs no torch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppsets_core.errors import InputError
+
+RELIABILITY_BINS = 15
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """The X-rays whose likeliest class has a probability in (low, high]: what was claimed and what came true."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True, eq=False)
+class ModelReport:
+    """`confusion[i, j]` counts X-rays of class i taken for class j. Recalls of classes that do not occur are NaN."""
+
+    n: int
+    accuracy: float
+    macro_recall: float
+    recalls: tuple[float, ...]
+    confusion: np.ndarray
+    calibration_error: float
+    reliability: tuple[ReliabilityBin, ...]
+
+
+def report(probabilities: np.ndarray, labels: np.ndarray) -> ModelReport:
+    """Measures probabilities (N, K) against class numbers (N,). The calibration error is the expected one, 15 bins."""
+    if len(labels) == 0 or len(labels) != len(probabilities):
+        raise InputError(f"{len(probabilities)} rows of probabilities and {len(labels)} labels: give one label a row.")
+    classes = probabilities.shape[1]
+    chosen = probabilities.argmax(axis=1)
+    confusion = np.zeros((classes, classes), dtype=int)
+    np.add.at(confusion, (labels, chosen), 1)
+    occurring = confusion.sum(axis=1)
+    recalls = np.where(occurring > 0, confusion.diagonal() / np.maximum(occurring, 1), np.nan)
+    reliability = _reliability(probabilities.max(axis=1), chosen == labels)
+    return ModelReport(
+        n=len(labels),
+        accuracy=float((chosen == labels).mean()),
+        macro_recall=float(np.nanmean(recalls)),
+        recalls=tuple(recalls.tolist()),
+        confusion=confusion,
+        calibration_error=sum(b.count * abs(b.accuracy - b.confidence) for b in reliability) / len(labels),
+        reliability=reliability,
+    )
+
+
+def _reliability(confidence: np.ndarray, right: np.ndarray) -> tuple[ReliabilityBin, ...]:
+    bins = np.clip(np.ceil(confidence * RELIABILITY_BINS).astype(int) - 1, 0, RELIABILITY_BINS - 1)
+    return tuple(
+        ReliabilityBin(
+            low=number / RELIABILITY_BINS,
+            high=(number + 1) / RELIABILITY_BINS,
+            count=int((bins == number).sum()),
+            confidence=float(confidence[bins == number].mean()),
+            accuracy=float(right[bins == number].mean()),
+        )
+        for number in np.unique(bins).tolist()
+    )

@@ -1,0 +1,13 @@
+"""ResNet-18, the paper's network, with one output a class."""
+
+from torch import nn
+
+from ppsets_core.network.torchvision_guard import import_torchvision
+
+
+def build_resnet18(classes: int) -> nn.Module:
+    """torchvision's ResNet-18 with random weights (nothing is downloaded) and a last layer for `classes` classes."""
+    import_torchvision()
+    from torchvision.models import resnet18
+
+    return resnet18(weights=None, num_classes=classes)

@@ -1,0 +1,133 @@
+"""Reads and writes a network's weights as safetensors, with what prediction needs beside them. Never a pickle."""
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from ppsets_core.errors import FileError
+from ppsets_core.network.fast import optimise
+from ppsets_core.network.preprocess import Preprocessing
+from ppsets_core.network.resnet import build_resnet18
+
+BUNDLED_WEIGHTS = Path(__file__).resolve().parents[2] / "models" / "resnet18_xray.safetensors"
+
+_LARGEST_FILE = 64 * 2**20
+_MOST_CLASSES = 100
+_FIELDS = {"architecture", "classes", "resize", "crop", "mean", "std", "temperature"}
+
+
+@dataclass(frozen=True, eq=False)
+class XrayModel:
+    """A ResNet-18 with its classes, its preprocessing and the temperature that divides its logits."""
+
+    classes: tuple[str, ...]
+    preprocessing: Preprocessing
+    temperature: float
+    network: nn.Module
+
+    @cached_property
+    def fast_network(self) -> torch.jit.ScriptModule:
+        """The same network, frozen and fused, as prediction runs it."""
+        return optimise(self.network, self.preprocessing.crop)
+
+
+def load_model(path: str | Path | None = None) -> XrayModel:
+    """The model in a safetensors file that `save_model` wrote; without a path, the bundled one."""
+    path = Path(path) if path is not None else BUNDLED_WEIGHTS
+    _check_file(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise FileError(
+            f"{path.name} is not a whole safetensors file. Take it again from where it came, or train anew."
+        ) from error
+    classes, preprocessing, temperature = _read_metadata(metadata, path.name)
+    network = build_resnet18(len(classes))
+    network.load_state_dict(_checked(tensors, network, path.name))
+    return XrayModel(classes, preprocessing, temperature, network.eval().to(memory_format=torch.channels_last))
+
+
+def save_model(model: XrayModel, path: str | Path) -> None:
+    """Writes the model: matrices and filters as float16, the few numbers of the normalising layers as float32."""
+    facts = {
+        "architecture": "resnet18",
+        "classes": model.classes,
+        "resize": model.preprocessing.resize,
+        "crop": model.preprocessing.crop,
+        "mean": model.preprocessing.mean,
+        "std": model.preprocessing.std,
+        "temperature": model.temperature,
+    }
+    tensors = {
+        name: (tensor.half() if tensor.dim() > 1 else tensor).contiguous().clone()
+        for name, tensor in model.network.state_dict().items()
+    }
+    path = Path(path)
+    part = path.with_name(path.name + ".part")
+    try:
+        save_file(tensors, part, metadata={"ppsets": json.dumps(facts)})
+        part.replace(path)
+    except (OSError, SafetensorError) as error:
+        raise FileError(f"{path} cannot be written. Choose a folder that exists and that you may write to.") from error
+
+
+def _check_file(path: Path) -> None:
+    if path.suffix.lower() in {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin"}:
+        raise FileError(
+            f"{path.name} is a pickle, which can run any program when it is opened, so ppsets never opens one. "
+            "Convert it to safetensors where you trust it, or train with `python -m ppsets_core train`."
+        )
+    if not path.is_file():
+        raise FileError(f"There are no weights at {path}. Give the path of a .safetensors file.")
+    if path.stat().st_size > _LARGEST_FILE:
+        raise FileError(f"{path.name} is larger than any ResNet-18 ({_LARGEST_FILE >> 20} MB); it was not opened.")
+
+
+def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...], Preprocessing, float]:
+    """Classes, preprocessing and temperature, each checked: a wrong one would give wrong sets without a word."""
+    try:
+        facts = json.loads(metadata["ppsets"])
+        if set(facts) != _FIELDS or facts["architecture"] != "resnet18":
+            raise ValueError("fields")
+        classes = tuple(facts["classes"])
+        if not all(isinstance(label, str) and label.strip() for label in classes):
+            raise ValueError("classes")
+        if not 2 <= len(set(classes)) == len(classes) <= _MOST_CLASSES:
+            raise ValueError("classes")
+        resize, crop = facts["resize"], facts["crop"]
+        if not (isinstance(resize, int) and isinstance(crop, int) and 32 <= crop <= resize <= 1024):
+            raise ValueError("sizes")
+        mean, std = (tuple(map(float, facts[key])) for key in ("mean", "std"))
+        temperature = float(facts["temperature"])
+        if not (len(mean) == len(std) == 3 and all(map(math.isfinite, mean)) and all(0 < s < math.inf for s in std)):
+            raise ValueError("mean and std")
+        if not 0.01 <= temperature <= 100:
+            raise ValueError("temperature")
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise FileError(
+            f"{name} does not say its classes, picture size and temperature as ppsets writes them. "
+            "Use weights that `python -m ppsets_core train` wrote."
+        ) from error
+    return classes, Preprocessing(resize, crop, mean, std), temperature
+
+
+def _checked(tensors: dict[str, Tensor], network: nn.Module, name: str) -> dict[str, Tensor]:
+    """The tensors as the network wants them; missing, extra, misshapen or non-finite ones are refused."""
+    wanted = network.state_dict()
+    if set(tensors) != set(wanted):
+        raise FileError(f"{name} does not hold the layers of a ResNet-18. Use weights of a ResNet-18.")
+    for key, tensor in tensors.items():
+        if tensor.shape != wanted[key].shape:
+            raise FileError(f"{name}: layer {key} has another shape than its {len(wanted['fc.bias'])} classes ask for.")
+        if tensor.is_floating_point() != wanted[key].is_floating_point() or not bool(torch.isfinite(tensor).all()):
+            raise FileError(f"{name}: layer {key} holds values that are not finite numbers. Train anew.")
+    return {key: tensor.to(wanted[key].dtype) for key, tensor in tensors.items()}

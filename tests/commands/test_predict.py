@@ -1,0 +1,93 @@
+"""`python -m ppsets_core predict`."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ppsets_core import calibrate
+from ppsets_core.__main__ import main
+from ppsets_core.network import load_model, predict
+from ppsets_core.synthetic import draw_xrays
+from ppsets_core.xrays import read_picture
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predict")
+    for number, xray in enumerate(draw_xrays(3, seed=1)):
+        Image.fromarray((xray.grey * 255).round().astype(np.uint8)).save(folder / f"chest-{number}.png")
+    noise = np.random.default_rng(0).integers(0, 255, (200, 200, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(folder / "photo.png")
+    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    scores = np.linspace(0, 0.8, 1000)
+    simulated = calibrate(scores, 0.1, 5.0, rng=np.random.default_rng(0))
+    (folder / "simulated.json").write_text(simulated.to_json(), encoding="utf-8")
+    (folder / "trivial.json").write_text(calibrate(scores[:5], 0.1, 0.1).to_json(), encoding="utf-8")
+    return folder
+
+
+def images(folder) -> list[str]:
+    return [str(path) for path in sorted(folder.glob("*.png"))]
+
+
+def test_json_has_the_ranked_sets_of_the_library(folder, capsys):
+    assert main(["predict", *images(folder), "--calibration", str(folder / "simulated.json"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["simulated"], answer["trivial"]) == (True, False)
+    assert [item["file"] for item in answer["xrays"]] == ["chest-0.png", "chest-1.png", "chest-2.png", "photo.png"]
+    model = load_model()
+    for item in answer["xrays"]:
+        expected = predict(model, [read_picture(folder / item["file"])])[0]
+        assert [item["probabilities"][name] for name in model.classes] == pytest.approx(expected.tolist(), abs=1e-5)
+        ranked = sorted(item["probabilities"], key=item["probabilities"].get, reverse=True)
+        assert item["set"] == [name for name in ranked if item["probabilities"][name] >= answer["cutoff"]]
+    assert [item["name"] for item in answer["refused"]] == ["broken.png"]
+
+
+def test_what_is_no_chest_xray_is_marked_and_not_counted(folder, capsys):
+    main(["predict", *images(folder), "--calibration", str(folder / "simulated.json"), "--json"])
+    answer = json.loads(capsys.readouterr().out)
+    photo = answer["xrays"][-1]
+    assert not photo["chest_xray"]
+    assert photo["reason"]
+    counts = answer["counts"]
+    assert counts["not_a_chest_xray"] == sum(not item["chest_xray"] for item in answer["xrays"])
+    assert sum(counts.values()) == 4
+
+
+def test_the_table_says_what_the_sets_are_and_are_not(folder, capsys):
+    assert main(["predict", *images(folder), "--calibration", str(folder / "simulated.json")]) == 0
+    told = capsys.readouterr()
+    for words in ("chest-2.png", "SIMULATED", "A class is in the set from", "marginal", "not counted"):
+        assert words in told.out
+    assert told.out.count("Not a medical device") == 1
+    assert "left out broken.png" in told.err
+
+
+def test_a_trivial_calibration_is_marked_and_gives_every_class(folder, capsys):
+    one = str(folder / "chest-0.png")
+    assert main(["predict", one, "--calibration", str(folder / "trivial.json"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["trivial"]
+    assert len(answer["xrays"][0]["set"]) == 3
+    assert any("TRIVIAL" in note for note in answer["notes"])
+
+
+def test_errors_are_one_sentence(folder, tmp_path, capsys):
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    one, calibration = str(folder / "chest-0.png"), str(folder / "simulated.json")
+    for command in (
+        ["predict", one, "--calibration", str(wrong)],
+        ["predict", one, "--calibration", str(tmp_path / "absent.json")],
+        ["predict", str(tmp_path / "absent.png"), "--calibration", calibration],
+        ["predict", str(folder / "broken.png"), "--calibration", calibration],
+        ["predict", one, "--calibration", calibration, "--weights", str(wrong)],
+    ):
+        assert main(command) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.strip()
+        assert "Traceback" not in told.err

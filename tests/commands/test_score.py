@@ -1,0 +1,75 @@
+"""`python -m ppsets_core score`."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from ppsets_core import read_scores
+from ppsets_core.__main__ import main
+from ppsets_core.network import load_model, predict_folder
+from ppsets_core.xrays import read_folder
+from tests.network.chests import CLASSES, png_folder
+
+
+@pytest.fixture(scope="module")
+def xrays(tmp_path_factory):
+    return png_folder(tmp_path_factory.mktemp("score") / "xrays", 3)
+
+
+def rows_of(path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_scores_are_the_models_probabilities_and_can_calibrate(xrays, tmp_path, capsys):
+    out = tmp_path / "scores.csv"
+    assert main(["score", str(xrays), "--out", str(out)]) == 0
+    assert "9 X-rays scored, 0 left out" in capsys.readouterr().out
+    rows = rows_of(out)
+    assert list(rows[0]) == ["file", "patient", "label", *CLASSES]
+    expected = predict_folder(load_model(), read_folder(xrays))
+    assert [row["file"] for row in rows] == list(expected.names)
+    written = np.array([[float(row[name]) for name in CLASSES] for row in rows])
+    assert np.array_equal(written, expected.probabilities)
+    own = [1 - float(row[row["label"]]) for row in rows]
+    assert np.allclose(read_scores(out).scores, own)
+
+
+def test_what_is_left_out_is_told_and_the_rest_is_scored(xrays, tmp_path, capsys):
+    labels = tmp_path / "labels.csv"
+    labels.write_text(
+        "file,label,patient,split\nnormal-000.png,normal,p1,a\nnormal-001.png,tuberculosis,p2,a\n"
+        "normal-002.png,normal,p3,b\nabsent.png,normal,p4,a\n"
+    )
+    out = tmp_path / "scores.csv"
+    command = ["score", str(xrays), "--labels", str(labels), "--split", "a", "--out", str(out), "--json"]
+    assert main(command) == 0
+    told = capsys.readouterr()
+    summary = json.loads(told.out)
+    assert summary["scored"] == 1
+    assert rows_of(out)[0]["patient"] == "p1"
+    reasons = {item["name"]: item["reason"] for item in summary["refused"]}
+    assert "tuberculosis" in reasons["normal/normal-001.png"]
+    assert "absent.png" in reasons
+    assert "left out absent.png" in told.err
+
+
+def test_nothing_to_score_is_one_sentence(xrays, tmp_path, capsys):
+    out = str(tmp_path / "scores.csv")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("file,label,split\nnormal-000.png,tuberculosis,a\n")
+    for command, told in [
+        (["score", str(xrays / "normal"), "--out", out], "No X-ray could be scored"),
+        (["score", str(xrays), "--labels", str(labels), "--out", out], "No X-ray could be scored"),
+        (["score", str(xrays), "--labels", str(labels), "--split", "z", "--out", out], "no row of split 'z'"),
+        (["score", str(xrays), "--split", "a", "--out", out], "--labels"),
+        (["score", str(tmp_path / "absent"), "--out", out], "absent"),
+        (["score", str(xrays), "--out", str(tmp_path / "absent" / "s.csv")], "cannot be written"),
+        (["score", str(xrays), "--weights", "evil.pth", "--out", out], "pickle"),
+    ]:
+        assert main(command) == 2
+        error = capsys.readouterr().err
+        assert told in error
+        assert "Traceback" not in error

@@ -1,0 +1,104 @@
+"""`python -m ppsets_core train`."""
+
+import json
+
+import pytest
+import torch
+
+from ppsets_core.__main__ import main
+from ppsets_core.network import load_model, save_model
+from tests.network.chests import CLASSES, png_folder, small_model
+
+
+@pytest.fixture(scope="module")
+def xrays(tmp_path_factory):
+    return png_folder(tmp_path_factory.mktemp("train") / "xrays", 12)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("weights") / "small.safetensors"
+    save_model(small_model(), path)
+    return str(path)
+
+
+def trained(capsys, *command) -> tuple[dict, str]:
+    assert main(["train", *map(str, command), "--json"]) == 0
+    told = capsys.readouterr()
+    return json.loads(told.out), told.err
+
+
+def test_the_last_layer_of_the_bundled_model_by_default(xrays, tmp_path, capsys):
+    (xrays / "normal" / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    out = tmp_path / "tuned.safetensors"
+    result, told = trained(capsys, xrays, "--out", out, "--epochs", 3, "--batch-size", 8)
+    assert result["xrays"] == 36
+    assert result["classes"] == list(CLASSES)
+    assert "epoch 3/3" in told
+    assert "held out: accuracy" in told
+    assert "left out normal/broken.png" in told
+    layers = load_model(out).network.layer4.state_dict(), load_model().network.layer4.state_dict()
+    assert all(torch.equal(layers[0][name], layers[1][name]) for name in layers[0])
+
+
+def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys):
+    command = ["--from", small, "--epochs", 3, "--batch-size", 2, "--dp-epsilon", 1, "--dp-delta", 0.001]
+    result, told = trained(capsys, xrays, "--out", tmp_path / "private.safetensors", *command)
+    assert 0.99 <= result["epsilon_spent"] <= 1
+    assert result["delta"] == 0.001
+    assert "What (ε, δ) protects" in told
+    assert load_model(result["out"]).temperature == 1
+
+
+def test_the_whole_network_from_scratch(xrays, tmp_path, capsys):
+    out = tmp_path / "scratch.safetensors"
+    trained(capsys, xrays, "--out", out, "--from", "scratch", "--layers", "all", "--epochs", 1, "--batch-size", 16)
+    assert load_model(out).preprocessing.crop == 128
+
+
+def test_a_broken_run_goes_on(xrays, small, tmp_path, capsys):
+    command = [xrays, "--from", small, "--layers", "all", "--epochs", 1, "--batch-size", 8]
+    for number in (1, 2):
+        out = tmp_path / f"{number}.safetensors"
+        _, told = trained(capsys, *command, "--out", out, "--resume", tmp_path / "state")
+        assert ("epoch 1/1" in told) == (number == 1)
+    first, second = (load_model(tmp_path / f"{number}.safetensors").network.fc.weight for number in (1, 2))
+    assert torch.equal(first, second)
+
+
+def test_a_folder_with_one_class_is_refused(xrays, small, tmp_path, capsys):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("file,label\nnormal-000.png,normal\nnormal-001.png,normal\n")
+    command = ["train", str(xrays), "--labels", str(labels), "--from", small, "--out", str(tmp_path / "a.safetensors")]
+    assert main(command) == 2
+    assert "at least two classes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--from", "scratch"], "learns nothing"),
+        (["--resume", "state"], "--layers all"),
+        (["--dp-delta", "1e-5"], "--dp-epsilon"),
+        (["--dp-epsilon", "1", "--layers", "all"], "last layer only"),
+        (["--dp-epsilon", "1", "--seed", "1"], "repeat the noise"),
+        (["--dp-epsilon", "-1"], "ε must be"),
+        (["--epochs", "0"], "at least 1"),
+        (["--from", "weights.pt"], "pickle"),
+        (["--split", "train"], "--labels"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_a_sentence(xrays, small, tmp_path, capsys, options, told):
+    start = [] if "--from" in options else ["--from", small]
+    assert main(["train", str(xrays), "--out", str(tmp_path / "a.safetensors"), *start, *options]) == 2
+    error = capsys.readouterr().err
+    assert told in error.splitlines()[-1]
+    assert not (tmp_path / "a.safetensors").exists()
+
+
+def test_imagenet_weights_that_cannot_be_had_are_said_so(xrays, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert main(["train", str(xrays), "--from", "imagenet", "--out", str(tmp_path / "a.safetensors")]) == 2
+    assert "--from bundled" in capsys.readouterr().err

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from ppsets_core.errors import InputError
+from ppsets_core.network import load_model
+from ppsets_core.network.gradcam import heat_map, overlay
+from tests.network.chests import picture
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_model()
+
+
+@pytest.mark.parametrize("shape", [(180, 220), (300, 120), (30, 30)])
+def test_the_heat_lies_in_the_middle_of_the_picture(model, shape):
+    xray = picture("bacterial-pneumonia", 1, height=shape[0], width=shape[1])
+    maps = [heat_map(model, xray, index) for index in range(3)]
+    for heat in maps:
+        assert heat.shape == shape
+        assert heat.dtype == np.float32
+        assert heat.min() >= 0
+        assert heat.max() <= 1
+    assert max(heat.max() for heat in maps) == 1
+    middle = [(side - round(min(shape) * 128 / 146)) // 2 for side in shape]
+    assert all(not heat[: middle[0]].any() and not heat[:, : middle[1]].any() for heat in maps)
+
+
+def test_classes_have_different_maps_and_each_repeats(model):
+    xray = picture("viral-pneumonia", 2)
+    first, second = (heat_map(model, xray, index) for index in (0, 1))
+    assert not np.allclose(first, second)
+    assert np.array_equal(first, heat_map(model, xray, 0))
+
+
+def test_the_overlay_reddens_only_where_there_is_heat():
+    xray = picture("normal", 3)
+    heat = np.zeros(xray.grey.shape, dtype=np.float32)
+    heat[50:60, 50:60] = 1
+    pixels = np.asarray(overlay(xray, heat)).astype(int)
+    assert pixels.shape == (*xray.grey.shape, 3)
+    assert np.array_equal(pixels[0, 0], np.repeat(np.round(xray.grey[0, 0] * 255), 3))
+    assert pixels[55, 55, 0] > pixels[55, 55, 1] + 50
+
+
+def test_a_class_that_is_not_there_is_refused(model):
+    with pytest.raises(InputError, match="no class 3"):
+        heat_map(model, picture(), 3)

@@ -1,0 +1,81 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from ppsets_core.errors import InputError
+from ppsets_core.network import load_model, predict
+from ppsets_core.network.dp_sgd import Privacy
+from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
+from tests.network.chests import CLASSES, picture, small_model, training_set
+
+RECIPE = LastLayerRecipe(epochs=8, batch_size=16)
+
+
+@pytest.fixture(scope="module")
+def base():
+    return load_model()
+
+
+@pytest.fixture(scope="module")
+def data(base):
+    return training_set(24, side=base.preprocessing.resize)
+
+
+def test_only_the_last_layer_changes_and_it_learns_the_new_pictures(base, data):
+    tuned = fine_tune_last_layer(base, data, replace(RECIPE, epochs=40))
+    before, after = base.network.state_dict(), tuned.model.network.state_dict()
+    assert {name for name in before if not torch.equal(before[name], after[name])} == {"fc.weight", "fc.bias"}
+    fresh = [picture(label, seed) for label in CLASSES for seed in range(100, 104)]
+    right = predict(tuned.model, fresh).argmax(axis=1) == np.repeat(np.arange(3), 4)
+    assert right.mean() >= 0.8
+    assert tuned.epsilon is None
+    assert tuned.finished
+
+
+def test_it_repeats_with_its_seed_and_takes_other_classes():
+    base, data = small_model(classes=("cat", "dog")), training_set(12)
+    one, other = (fine_tune_last_layer(base, data, RECIPE) for _ in range(2))
+    assert torch.equal(one.model.network.fc.weight, other.model.network.fc.weight)
+    assert one.model.classes == CLASSES
+    assert base.classes == ("cat", "dog")
+
+
+def test_it_is_watched_and_can_be_stopped():
+    heard = []
+
+    def watch(epoch):
+        heard.append(epoch.epoch)
+        return len(heard) < 3
+
+    assert not fine_tune_last_layer(small_model(), training_set(12), RECIPE, watch=watch).finished
+    assert heard == [1, 2, 3]
+
+
+def private(**how):
+    """DP-SGD in 20 steps an epoch, which the accountant weighs quickly."""
+    recipe = LastLayerRecipe(epochs=3, batch_size=5)
+    return fine_tune_last_layer(small_model(), training_set(37), recipe, privacy=Privacy(0.5, delta=1e-3), **how)
+
+
+def test_dp_sgd_spends_what_was_asked_and_its_noise_never_repeats():
+    one, other = private(), private()
+    assert 0.99 * 0.5 <= one.epsilon <= 0.5
+    assert one.model.temperature == 1.0
+    assert torch.isfinite(one.model.network.fc.weight).all()
+    assert not torch.equal(one.model.network.fc.weight, other.model.network.fc.weight)
+
+
+def test_stopping_early_spends_less():
+    assert 0 < private(watch=lambda epoch: False).epsilon < 0.4
+
+
+def test_impossible_privacy_is_refused():
+    for wrong in ({"epsilon": 0.0}, {"epsilon": float("nan")}, {"delta": 0.0}, {"delta": 1.0}, {"clip": 0.0}):
+        with pytest.raises(InputError):
+            Privacy(**{"epsilon": 1.0, "delta": 1e-3, **wrong})
+    with pytest.raises(InputError, match="one over the number of X-rays"):
+        fine_tune_last_layer(small_model(), training_set(12), RECIPE, privacy=Privacy(1.0, delta=0.09))
+    with pytest.raises(InputError, match="fewer than one batch"):
+        fine_tune_last_layer(small_model(), training_set(3), RECIPE)

@@ -1,0 +1,125 @@
+import io
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.uid import ExplicitVRLittleEndian, generate_uid
+
+from ppsets_core.errors import InputError
+from ppsets_core.network import load_model, predict, predict_folder
+from ppsets_core.xrays import read_folder, read_picture
+from tests.network.chests import CLASSES, chest, picture, png_folder
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_model()
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return [picture(CLASSES[seed % 3], seed, height=150 + 9 * seed) for seed in range(11)]
+
+
+def test_probabilities_are_float64_rows_that_sum_to_one(model, pictures):
+    probabilities = predict(model, pictures)
+    assert probabilities.dtype == np.float64
+    assert probabilities.shape == (11, 3)
+    assert np.allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-12)
+    assert np.array_equal(probabilities, predict(model, iter(pictures)))
+
+
+def test_the_fast_network_is_the_plain_one(model, pictures):
+    inputs = torch.stack([model.preprocessing.network_input(item.grey) for item in pictures])
+    with torch.no_grad():
+        plain = torch.softmax(model.network(inputs).double() / model.temperature, dim=1).numpy()
+    assert np.allclose(predict(model, pictures), plain, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 16])
+def test_batch_size_does_not_matter(model, pictures, batch_size):
+    changed = predict(model, pictures, batch_size=batch_size)
+    assert np.allclose(changed, predict(model, pictures), rtol=0, atol=1e-5)
+
+
+def test_company_in_the_batch_does_not_matter(model, pictures):
+    assert np.allclose(predict(model, pictures[4:5]), predict(model, pictures)[4:5], rtol=0, atol=1e-5)
+
+
+def test_progress_counts_pictures_and_may_stop_the_work(model, pictures):
+    heard = []
+    predict(model, pictures, progress=heard.append)
+    assert heard == [8, 11]
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        predict(model, pictures, progress=stop)
+
+
+def test_no_picture_gives_no_row(model):
+    assert predict(model, []).shape == (0, 3)
+
+
+def test_a_batch_of_none_is_refused(model, pictures):
+    with pytest.raises(InputError, match="batch size"):
+        predict(model, pictures, batch_size=0)
+
+
+def png(pixels: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def dicom(pixels: np.ndarray) -> bytes:
+    data = Dataset()
+    data.file_meta = FileMetaDataset()
+    data.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    data.file_meta.MediaStorageSOPInstanceUID = data.SOPInstanceUID = generate_uid()
+    data.file_meta.MediaStorageSOPClassUID = data.SOPClassUID = "1.2.840.10008.5.1.4.1.1.1.1"
+    data.Rows, data.Columns = pixels.shape
+    data.SamplesPerPixel, data.PhotometricInterpretation, data.PixelRepresentation = 1, "MONOCHROME2", 0
+    data.BitsAllocated = data.BitsStored = 8 * pixels.itemsize
+    data.HighBit = data.BitsStored - 1
+    data.PixelData = pixels.tobytes()
+    buffer = io.BytesIO()
+    data.save_as(buffer, enforce_file_format=True)
+    return buffer.getvalue()
+
+
+def test_path_upload_zip_and_dicom_give_identical_probabilities(model, tmp_path):
+    pixels = (chest("viral-pneumonia", 5) * 255).round().astype(np.uint8)
+    path, archive = tmp_path / "a.png", tmp_path / "a.zip"
+    path.write_bytes(png(pixels))
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("a.png", png(pixels))
+    upload, image = io.BytesIO(png(pixels)), io.BytesIO(dicom(pixels))
+    upload.name, image.name = "a.png", "a.dcm"
+    rows = [predict_folder(model, read_folder(source)).probabilities for source in (path, archive, upload, image)]
+    rows.append(predict(model, [read_picture(path)]))
+    assert all(np.array_equal(row, rows[0]) for row in rows)
+
+
+def test_16_bit_and_8_bit_agree(model):
+    grey = chest("bacterial-pneumonia", 6)
+    fine, coarse = (
+        predict(model, [read_picture(png((grey * most).round().astype(kind)), "a.png")])
+        for most, kind in [(65535, np.uint16), (255, np.uint8)]
+    )
+    assert np.abs(fine - coarse).max() < 0.01
+
+
+def test_a_bad_file_in_a_folder_is_named_and_the_rest_go_on(model, tmp_path):
+    folder = png_folder(tmp_path / "xrays", 2)
+    broken = folder / "normal" / "broken.png"
+    broken.write_bytes((folder / "normal" / "normal-000.png").read_bytes()[:200])
+    result = predict_folder(model, read_folder(folder))
+    assert len(result.names) == len(result.labels) == len(result.patients) == len(result.probabilities) == 6
+    assert [item.name for item in result.refused] == ["normal/broken.png"]
+    alone = predict(model, [read_picture(folder / result.names[-1])])
+    assert np.allclose(result.probabilities[-1:], alone, rtol=0, atol=1e-5)
