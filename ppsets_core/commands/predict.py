@@ -48,8 +48,10 @@ def run(args: argparse.Namespace) -> int:
     folder = read_folder(args.images if len(args.images) > 1 else args.images[0], labels=False)
     answers, refused = answer(load_model(args.weights), folder, calibration.threshold)
     tell_refused(refused)
+    if not answers:
+        raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
     print(_as_json(answers, refused, calibration) if args.json else _as_table(answers, calibration))
-    return 0 if answers else 2
+    return 0
 
 
 def answer(model, folder: XrayFolder, threshold: float) -> tuple[list[Answer], list[Refused]]:
