@@ -51,7 +51,7 @@ class Histogram:
     share: dict[str, np.ndarray]
 
 
-def histogram(results: Mapping[str, SplitResult], quantity: str, bins: int = 40) -> Histogram:
+def histogram(results: Mapping[str, SplitResult], quantity: str, bins: int = 25) -> Histogram:
     """How coverage or mean set size varied over the splits; every series in the same bins."""
     values = {name: getattr(outcome, quantity) for name, outcome in _outcomes(results).items()}
     together = np.concatenate(list(values.values()))

@@ -22,7 +22,7 @@ def level_figure(curves: LevelCurves) -> go.Figure:
             name=_name(curve, curves.over),
             line={"color": colours.get(curve.fixed, GREY), "dash": DASHES[curve.method], "width": 2.5},
         )
-    drawn.update_xaxes(type="log")
+    drawn.update_xaxes(type="log", dtick=1)
     drawn.update_yaxes(range=[1 - 1.1 * curves.alpha, 1 + 0.05 * curves.alpha], tickformat=".3~f")
     return drawn
 
@@ -45,6 +45,6 @@ def records_needed_figure(needed: RecordsNeeded) -> go.Figure:
             line={"color": COLOURS[method], "dash": DASHES[method]},
             marker={"symbol": SYMBOLS[method], "size": 7},
         )
-    drawn.update_xaxes(type="log")
-    drawn.update_yaxes(type="log")
+    drawn.update_xaxes(type="log", dtick=1)
+    drawn.update_yaxes(type="log", dtick=1)
     return drawn

@@ -31,4 +31,4 @@ def release_figure(view: ReleaseView, drawn_thresholds: Sequence[float] = ()) ->
 
 
 def _unit(bins: int) -> str:
-    return "probability a bin" if bins == 1 else f"probability a {bins:,} bins"
+    return "probability of a bin" if bins == 1 else f"probability of {bins:,} bins"

@@ -23,7 +23,7 @@ def sweep_figure(sweep: Sweep, quantity: str) -> go.Figure:
     if quantity == "coverage":
         alpha = next(iter(sweep.results.values()))[0].plan.alpha
         _add_goal(drawn, sweep.values, 1 - alpha)
-    drawn.update_xaxes(type="log")
+    drawn.update_xaxes(type="log", tickvals=sweep.values, ticktext=[f"{value:,g}" for value in sweep.values])
     return drawn
 
 
@@ -44,6 +44,7 @@ def _add_band(drawn: go.Figure, values: tuple[float, ...], trend: Trend, name: s
     drawn.add_scatter(
         x=[*values, *values[::-1]],
         y=[*trend.high, *trend.low[::-1]],
+        mode="lines",
         fill="toself",
         fillcolor=faded(COLOURS[name], 0.15),
         line={"width": 0},
@@ -89,7 +90,7 @@ def size_figure(results: Mapping[str, SplitResult]) -> go.Figure:
             x=list(range(len(shares))),
             y=shares,
             name=NAMES[name],
-            marker={"color": COLOURS[name], "pattern": {"shape": patterns[name]}},
+            marker={"color": COLOURS[name], "pattern": {"shape": patterns[name], "fillmode": "overlay"}},
         )
     drawn.update_xaxes(dtick=1)
     drawn.update_yaxes(tickformat=".0%")

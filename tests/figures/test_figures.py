@@ -63,7 +63,7 @@ def test_sweep_means_bands_and_hollow_trivial_marks(sweep, quantity):
 def test_histogram_is_counted_beforehand(sweep):
     drawn = traces(histogram_figure(sweep.at(4.0), "coverage"))
     assert sum(drawn["sharp rule"].y[:-1]) == pytest.approx(1)
-    assert len(drawn["sharp rule"].x) == 41
+    assert len(drawn["sharp rule"].x) == 26
     assert list(drawn["asked for"].x) == [0.9, 0.9]
 
 

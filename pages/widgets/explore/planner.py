@@ -45,7 +45,7 @@ def show_planner(records: PublicRecords | None) -> None:
 def _records_for(alpha: float, epsilon: float) -> None:
     st.subheader(f"How many records for ε = {epsilon:g}?", anchor=False)
     for column, method in zip(st.columns(2), METHODS, strict=True):
-        column.metric(NAMES[method].capitalize(), f"{smallest_n(alpha, epsilon, method):,} records")
+        column.metric(NAMES[method].capitalize(), f"{smallest_n(alpha, epsilon, method):,}")
     st.caption("The least with which a set can leave out anything. More records make smaller sets.")
 
 
@@ -53,9 +53,9 @@ def _epsilon_for(alpha: float, n: int) -> None:
     st.subheader(f"Which ε for {n:,} records?", anchor=False)
     for column, method in zip(st.columns(2), METHODS, strict=True):
         try:
-            value = f"ε = {rounded_up(smallest_epsilon(n, alpha, method)):g}"
+            value = f"{rounded_up(smallest_epsilon(n, alpha, method)):g}"
         except InputError:
-            value = "none is enough"
+            value = "none"
         column.metric(NAMES[method].capitalize(), value)
     st.caption("The most private ε with which a set can leave out anything.")
 
@@ -69,11 +69,11 @@ def _size_for(records: PublicRecords, alpha: float, epsilon: float, n: int) -> N
     for column, method in zip(columns, METHODS, strict=False):
         planned = plan(n, alpha, epsilon, method=method)
         found = expected_size(records.labelled, planned, REPETITIONS, np.random.default_rng(0))
-        column.metric(NAMES[method].capitalize(), f"{found.mean_size:.2f} diagnoses", help=guarantee(planned))
+        column.metric(NAMES[method].capitalize(), f"{found.mean_size:.2f}", help=guarantee(planned))
         column.caption(f"{100 * found.singleton_share:.0f}% of sets hold exactly one.")
-    columns[2].metric(NAMES["nonprivate"].capitalize(), f"{found.nonprivate_mean_size:.2f} diagnoses")
+    columns[2].metric(NAMES["nonprivate"].capitalize(), f"{found.nonprivate_mean_size:.2f}")
     columns[2].caption(f"{100 * found.nonprivate_singleton_share:.0f}% of sets hold exactly one.")
     st.caption(
-        f"Means over {REPETITIONS} simulated calibrations on the records chosen above. "
+        f"Diagnoses in a set, means over {REPETITIONS} simulated calibrations on the records chosen above. "
         "Other patients and another model give other sizes."
     )

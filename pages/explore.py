@@ -1,0 +1,34 @@
+"""Explore: what privacy and coverage cost, in records and in set size. Spends nothing."""
+
+import streamlit as st
+
+from pages.widgets.entry import shown_by_app
+from pages.widgets.explore.levels import show_levels
+from pages.widgets.explore.planner import show_planner
+from pages.widgets.explore.release import show_release
+from pages.widgets.explore.source import choose_records
+from pages.widgets.explore.splits import show_splits
+from pages.widgets.guard import guarded
+
+VIEWS = {
+    "Planner": show_planner,
+    "Levels": show_levels,
+    "Random splits": show_splits,
+    "Inside a release": show_release,
+}
+
+
+def main() -> None:
+    st.title("Explore")
+    st.write("What privacy and coverage cost, in records and in set size. **Nothing on this screen spends privacy.**")
+    records = None
+    with guarded():
+        records = choose_records()
+    for tab, show in zip(st.tabs(list(VIEWS), on_change="rerun", key="explore_view"), VIEWS.values(), strict=True):
+        if tab.open:
+            with tab, guarded():
+                show(records)
+
+
+if shown_by_app():
+    main()
