@@ -19,6 +19,7 @@ from ppsets_core.reading import Records, one_per_patient, read_scores
 from ppsets_core.sets import conformity_scores, prediction_sets, ranked_sets
 from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.split_conformal import nonprivate_threshold
+from ppsets_core.xrays import read_folder
 
 __all__ = [
     "BudgetError",
@@ -38,14 +39,26 @@ __all__ = [
     "calibrate",
     "conformity_scores",
     "evaluate",
+    "load_model",
     "nonprivate_threshold",
     "one_per_patient",
     "plan",
+    "predict",
     "prediction_sets",
     "random_splits",
     "ranked_sets",
+    "read_folder",
     "read_scores",
     "release_distribution",
     "smallest_epsilon",
     "smallest_n",
 ]
+
+
+def __getattr__(name: str):
+    """The network's names load torch, and only when they are asked for."""
+    if name in ("load_model", "predict"):
+        from ppsets_core import network
+
+        return getattr(network, name)
+    raise AttributeError(f"module 'ppsets_core' has no attribute '{name}'")
