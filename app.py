@@ -38,11 +38,11 @@ screen = st.navigation(pages)
 with st.sidebar:
     calibration = active_calibration()
     if calibration is None:
-        st.caption("No calibration yet.")
+        st.markdown(":small[No calibration yet.]")
     else:
-        st.caption(as_text(f"Calibrated with {calibration_source()}: {one_line(calibration)}."))
-    st.caption(NOT_A_DEVICE)
+        st.markdown(f":small[{as_text(f'Calibrated with {calibration_source()}: {one_line(calibration)}.')}]")
+    st.markdown(f":small[**{NOT_A_DEVICE}**]")
 with st.container(key="narrow_notice"):
-    st.caption(NOT_A_DEVICE)
+    st.markdown(f":small[**{NOT_A_DEVICE}**]")
 with guarded():
     screen.run()

@@ -45,13 +45,14 @@ def _steps() -> None:
 
 
 def _calibration() -> None:
-    if st.button("Try the demo", key="demo", type="primary", icon=":material/play_arrow:"):
+    calibration = active_calibration()
+    kind = "primary" if calibration is None else "secondary"
+    if st.button("Try the demo", key="demo", type=kind, icon=":material/play_arrow:"):
         with st.spinner("Calibrating on the bundled public scores …"):
             demo = run_demo(open_ledger)
         st.session_state["demo_told"] = demo
         set_active_calibration(demo.calibration, demo.source)
         st.rerun()
-    calibration = active_calibration()
     if calibration is None:
         st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
         return

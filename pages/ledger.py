@@ -5,7 +5,7 @@ import streamlit as st
 from pages.widgets.calibration_card import describe
 from pages.widgets.entry import shown_by_app
 from pages.widgets.raise_budget import raise_budget_step
-from pages.widgets.session import open_ledger, set_active_calibration
+from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
 from ppsets_core import Ledger
 from ppsets_core.figures.ledger import spending
 from ppsets_core.ledger import Release
@@ -87,6 +87,8 @@ def _use_again(releases: list[Release]) -> None:
             key="download_release",
             on_click="ignore",
         )
+    if active_calibration() == release.calibration:
+        st.success("In use in this browser session.")
 
 
 def _history(ledger: Ledger) -> None:

@@ -13,12 +13,13 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
     """Numbers, sentences, the JSON to keep, and the way on to Diagnose."""
     if calibration.simulated:
         st.warning(SIMULATION)
-    left, middle, right = st.columns(3)
-    left.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help="A class is in the set if 1 − its softmax ≤ ŝ.")
-    middle.metric("Softmax a class needs", f"{calibration.cutoff:.4g}", help="1 − ŝ: from here on it is in the set.")
-    right.metric("ε spent", f"{calibration.epsilon_spent:g}")
+    with st.container(horizontal=True, gap="large"):
+        threshold_help = "A diagnosis is in the set if 1 − its softmax is at most ŝ."
+        st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
+        st.metric("Softmax needed", f"{calibration.cutoff:.4g}", help="1 − ŝ, to be in the set.", width="content")
+        st.metric("ε spent", f"{calibration.epsilon_spent:g}", width="content")
     st.write(meaning(calibration) + " " + guarantee(calibration.plan))
-    st.caption(MARGINAL)
+    st.markdown(f":small[{MARGINAL}]")
     st.caption(as_text(f"From {source}: {describe(calibration)}."))
     with st.container(horizontal=True):
         st.download_button(

@@ -36,9 +36,11 @@ def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float 
 def _show_plan(planned: Plan) -> None:
     n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
     price = price_in_ranks(planned)
-    left, right = st.columns(2)
-    left.metric("Guaranteed coverage", _range(planned), help="The upper end holds for evenly spread scores.")
-    right.metric("Price of privacy", f"{price:.1f} ranks", help="How much higher the rule aims than without privacy.")
+    with st.container(horizontal=True, gap="large"):
+        range_help = "At least, and at most if the scores are evenly spread."
+        st.metric("Guaranteed coverage", _range(planned), help=range_help, width="content")
+        price_help = "How many ranks higher the rule aims than it would without privacy."
+        st.metric("Price of privacy", f"{price:.1f} ranks", help=price_help, width="content")
     gamma = "none needed" if planned.gamma is None else f"{planned.gamma:.4g}"
     st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**")
     st.write(
@@ -70,4 +72,4 @@ def _enough_epsilon(planned: Plan, m: int | None, gamma: float | None) -> float 
 
 def _range(planned: Plan) -> str:
     lower = f"{100 * planned.coverage_lower:.1f}%"
-    return f"{lower} or more" if planned.coverage_upper >= 1 else f"{lower} to {100 * planned.coverage_upper:.1f}%"
+    return f"≥ {lower}" if planned.coverage_upper >= 1 else f"{lower} – {100 * planned.coverage_upper:.1f}%"

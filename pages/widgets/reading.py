@@ -68,12 +68,12 @@ def show_refused(refused: tuple[Refused, ...]) -> None:
 
 
 def _numbers(read: Records, chosen: Records) -> None:
-    columns = st.columns(4)
-    columns[0].metric("Records read", f"{len(read):,}")
     patients = read.patient_count
-    columns[1].metric("Patients", "unknown" if patients is None else f"{patients:,}")
-    columns[2].metric("Diagnoses", len(read.classes) or "scores only")
-    columns[3].metric("Records used", f"{len(chosen):,}", help="n in the formulas. It is public.")
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Records read", f"{len(read):,}", width="content")
+        st.metric("Patients", "unknown" if patients is None else f"{patients:,}", width="content")
+        st.metric("Diagnoses", len(read.classes) or "scores only", width="content")
+        st.metric("Records used", f"{len(chosen):,}", help="n in the formulas. It is public.", width="content")
     if read.classes:
         st.caption("Diagnoses: " + as_text(", ".join(read.classes)))
 

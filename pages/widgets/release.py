@@ -1,5 +1,7 @@
 """The step that spends: which account pays, a confirm step that names it, one charge, and the result."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.widgets.account import Payer, choose_account
@@ -26,10 +28,11 @@ def release_step(reading: Reading, records: Records, plan: Plan, budget: float) 
         _over_budget(plan, payer)
     elif payer is not None:
         _order(ledger, Order(reading.id, records, plan, payer))
-    if payer is not None and not payer.new:
-        _offer_earlier(ledger, payer, len(records))
     released = st.session_state.get(_RELEASED)
-    if released is not None and released.reading == reading.id:
+    here = released is not None and released.reading == reading.id
+    if payer is not None and not payer.new and not here:
+        _offer_earlier(ledger, Order(reading.id, records, plan, payer))
+    if here:
         st.subheader("Your calibration")
         show_calibration(released.calibration, f"'{released.payer.name}'", key="released")
 
@@ -91,13 +94,12 @@ def _over_budget(plan: Plan, payer: Payer) -> None:
             st.switch_page("pages/ledger.py")
 
 
-def _offer_earlier(ledger: Ledger, payer: Payer, n: int) -> None:
+def _offer_earlier(ledger: Ledger, wanted: Order) -> None:
     """A release can be used again for nothing, also after a reload lost it from the screen."""
-    earlier = [r for r in ledger.releases(payer.name) if r.calibration is not None and r.calibration.n == n]
+    name, n = wanted.payer.name, len(wanted.records)
+    earlier = [r.calibration for r in ledger.releases(name) if r.calibration is not None and r.calibration.n == n]
     if not earlier:
         return
-    last = earlier[-1]
-    st.caption(as_text(f"Last release of '{payer.name}': {describe(last.calibration)}. Using it again costs nothing."))
+    st.caption(as_text(f"Last release of '{name}': {describe(earlier[-1])}. Using it again costs nothing."))
     if st.button("Use the last release again", key="reuse"):
-        set_active_calibration(last.calibration, payer.name)
-        st.rerun()
+        _finish(replace(wanted, calibration=earlier[-1]))

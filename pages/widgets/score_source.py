@@ -7,6 +7,7 @@ import streamlit as st
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.reading import Reading, forget, remember, remembered
 from ppsets_core import read_scores
+from ppsets_core.xrays.names import shown_name
 
 TYPES = ["csv", "tsv", "txt", "npy", "npz", "parquet", "json"]
 DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0
@@ -41,5 +42,5 @@ def read_score_file() -> Reading | None:
         st.code(EXAMPLE, language=None)
     if file is not None and remembered("scores") is None:
         with st.spinner("Reading …"):
-            remember("scores", Reading(PurePath(file.name).stem, read_scores(file)))
+            remember("scores", Reading(shown_name(PurePath(file.name).stem), read_scores(file)))
     return remembered("scores")

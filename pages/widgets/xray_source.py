@@ -1,5 +1,7 @@
 """Calibration records from labelled X-rays: list them, show what is there, classify them on request."""
 
+from pathlib import Path, PurePath
+
 import streamlit as st
 
 from pages.widgets.jobs import collect, is_running, show_progress, start_job
@@ -10,6 +12,7 @@ from pages.widgets.xray_records import records_of
 from pages.widgets.xray_upload import choose_xrays
 from ppsets_core.background import Report
 from ppsets_core.xrays import XrayFolder, read_folder
+from ppsets_core.xrays.names import shown_name
 
 _LISTED, _JOB = "xrays_listed", "classify_calibration"
 
@@ -32,7 +35,7 @@ def read_xrays() -> Reading | None:
     if (known := remembered("xrays")) is not None:
         return known
     if source is not None:
-        _offer(_listed(source, labels))
+        _offer(_listed(source, labels), _name(source))
     return None
 
 
@@ -43,7 +46,7 @@ def _listed(source, labels) -> XrayFolder:
     return st.session_state[_LISTED]
 
 
-def _offer(folder: XrayFolder) -> None:
+def _offer(folder: XrayFolder, name: str) -> None:
     """What is in the folder, and a button that classifies it."""
     count = "1 X-ray" if len(folder.xrays) == 1 else f"{len(folder.xrays):,} X-rays"
     st.write(f"{count} found.")
@@ -57,20 +60,28 @@ def _offer(folder: XrayFolder) -> None:
     st.caption(as_text(f"They are classified by {model_name()}: use the same weights for diagnosis."))
     if st.button(f"Classify {count}", key="classify", type="primary"):
         model = active_model()
-        start_job(_JOB, lambda report: _classified(model, folder, report))
+        start_job(_JOB, lambda report: _classified(model, folder, name, report))
         st.rerun()
 
 
-def _classified(model, folder: XrayFolder, report: Report) -> Reading:
+def _classified(model, folder: XrayFolder, name: str, report: Report) -> Reading:
     from ppsets_core.network import predict_folder
 
     total = len(folder.xrays)
     report(0, total)
     predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
     records, unknown = records_of(
-        "X-rays", model.classes, predicted.probabilities, predicted.names, predicted.labels, predicted.patients
+        name, model.classes, predicted.probabilities, predicted.names, predicted.labels, predicted.patients
     )
-    return Reading("X-rays", records, (*predicted.refused, *unknown), folder.notes)
+    return Reading(name, records, (*predicted.refused, *unknown), folder.notes)
+
+
+def _name(source) -> str:
+    """The folder's or the zip's own name, to propose for the account."""
+    first = source if isinstance(source, Path) else PurePath(source[0].name)
+    if isinstance(source, Path) or len(source) == 1:
+        return shown_name(first.stem)
+    return shown_name(first.parts[0]) if len(first.parts) > 1 else "X-rays"
 
 
 def _forget() -> None:

@@ -1,0 +1,46 @@
+"""Files that journeys upload, made in code."""
+
+import io
+import zipfile
+
+import numpy as np
+from PIL import Image
+
+CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+
+
+def score_file(name: str, records: int, seed: int, patients: int | None = None) -> dict:
+    """A CSV upload with probabilities, labels and, if asked for, fewer patients than records."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, records)
+    logits = rng.normal(0, 1, (records, 3))
+    logits[np.arange(records), labels] += 2
+    rows = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    lines = [",".join([*(["patient"] if patients else []), "label", *CLASSES])]
+    for number, (row, label) in enumerate(zip(rows, labels, strict=True)):
+        patient = [f"p{number % patients}"] if patients else []
+        lines.append(",".join([*patient, CLASSES[label], *map(repr, row.tolist())]))
+    return csv_file(name, "\n".join(lines))
+
+
+def csv_file(name: str, text: str) -> dict:
+    return {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+
+
+def xray_zip(name: str, each: int, seed: int) -> dict:
+    """A zip with one folder a class, of grey pictures that are no X-rays, and one file that is no picture."""
+    rng = np.random.default_rng(seed)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for label in CLASSES:
+            for number in range(each):
+                archive.writestr(f"{label}/{number}.png", _picture(rng))
+        archive.writestr("normal/notes.pdf", b"%PDF-1.4 no picture")
+    return {"name": name, "mimeType": "application/zip", "buffer": out.getvalue()}
+
+
+def _picture(rng: np.random.Generator) -> bytes:
+    small = rng.integers(0, 256, (8, 8), dtype=np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(small).resize((160, 160), Image.Resampling.BICUBIC).save(out, "PNG")
+    return out.getvalue()

@@ -1,0 +1,63 @@
+"""The app as its users start it, on a free port, with a ledger of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class App:
+    """A server: its address, the folder of its ledger, its data directory and its log."""
+
+    url: str
+    home: Path
+    data: Path
+    log: Path
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[App]:
+    """Run the app while the block lasts; only the process started here is stopped."""
+    port = _free_port()
+    app = App(f"http://localhost:{port}", folder / "home", folder / "data", folder / "log.txt")
+    app.data.mkdir()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    environment = {**os.environ, "PPSETS_HOME": str(app.home), "PPSETS_DATA": str(app.data)}
+    with app.log.open("w") as log:
+        process = subprocess.Popen(
+            [*command, "--server.port", str(port)], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            _wait_until_up(app, process)
+            yield app
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_until_up(app: App, process: subprocess.Popen) -> None:
+    for _ in range(START_SECONDS * 5):
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{app.url}/_stcore/health", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"The app did not start:\n{app.log.read_text()}")

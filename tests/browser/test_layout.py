@@ -1,0 +1,40 @@
+"""Narrow windows, the keyboard, labels, and the first address that a new server is asked for."""
+
+import pytest
+
+from tests.browser.driving import press, visit
+from tests.browser.server import serve
+
+UNLABELLED = """() => [...document.querySelectorAll(
+    '[data-testid=stMain] input:not([type=file]), [data-testid=stMain] button, [data-testid=stMain] [role=slider]')]
+    .filter(e => e.offsetParent !== null)
+    .filter(e => !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.innerText || e.title
+        || (e.labels && e.labels.length)))
+    .map(e => e.outerHTML.slice(0, 200))"""
+SCREENS = ["", "calibrate", "ledger"]
+SIDEBAR = ["Home", "Calibrate", "Diagnose", "Explore", "Model", "Ledger"]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_nothing_runs_over_the_edge_of_a_narrow_window(app, new_page, screen):
+    page = new_page(400)
+    visit(page, app)
+    press(page, "Try the demo")
+    visit(page, app, screen)
+    wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert wide <= 400
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_control_has_a_name(app, page, screen):
+    visit(page, app, screen)
+    assert page.evaluate(UNLABELLED) == []
+
+
+def test_first_address_of_a_new_server_is_shown_by_the_app(tmp_path, new_page):
+    with serve(tmp_path) as app:
+        page = new_page()
+        visit(page, app, "calibrate")
+        names = page.get_by_test_id("stSidebarNav").get_by_role("link").all_inner_texts()
+        assert [name.split("\n")[-1] for name in names] == SIDEBAR
+        assert page.get_by_role("heading", name="Calibrate", exact=True).is_visible()

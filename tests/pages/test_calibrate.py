@@ -1,0 +1,213 @@
+"""Calibrate: the plan follows the choices, one confirmed click is one charge, and refusals say what to do."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ppsets_core import Ledger, calibrate, plan, smallest_epsilon
+from ppsets_core.split_conformal import conformal_rank
+from tests.pages.driving import button, labels, metrics, texts
+
+
+@pytest.fixture
+def at(screen):
+    return screen("calibrate")
+
+
+@pytest.fixture
+def upload(at, score_csv):
+    """Give a score file; its data set is called 'ward' unless named otherwise."""
+
+    def give(records: int = 700, seed: int = 0, name: str = "ward.csv", content: bytes | None = None, **options):
+        at.radio(key="source").set_value("A score file").run()
+        data = score_csv(records, seed, **options) if content is None else content
+        return at.file_uploader(key="score_file").set_value((name, data, "text/csv")).run()
+
+    return give
+
+
+def test_reading_is_summarised_before_anything_is_spent(upload, ledger):
+    at = upload(900, patients=600)
+    shown = metrics(at)
+    assert shown["Records read"] == ["900"]
+    assert shown["Patients"] == shown["Records used"] == ["600"]
+    assert "ε protects the patient" in texts(at)
+    at.toggle(key="one_per_patient").set_value(False).run()
+    assert metrics(at)["Records used"] == ["900"]
+    assert "not one patient" in texts(at).replace("*", "")
+    assert ledger.releases() == ledger.datasets() == []
+
+
+def test_plans_of_both_rules_follow_the_sliders(upload):
+    at = upload(700)
+    at.slider(key="alpha").set_value(0.2).run()
+    at.select_slider(key="epsilon").set_value(0.8).run()
+    paper, sharp = plan(700, 0.2, 0.8), plan(700, 0.2, 0.8, method="sharp")
+    said = texts(at).replace("*", "")
+    for chosen in (paper, sharp):
+        assert f"Bins m: {chosen.m:,}" in said
+        assert f"level: {chosen.level:.4f}" in said
+    assert f"γ: {paper.gamma:.4g}" in said
+    rank = conformal_rank(700, 0.2)
+    expected = [f"{chosen.level * 700 - rank:.1f} ranks" for chosen in (paper, sharp)]
+    assert metrics(at)["Price of privacy"] == expected
+    assert metrics(at)["Guaranteed coverage"][1].startswith(f"{100 * sharp.coverage_lower:.1f}%")
+
+
+def test_papers_rule_is_preselected_and_m_and_gamma_can_be_set(upload):
+    at = upload(700)
+    assert at.radio(key="rule").value == "paper"
+    at.number_input(key="own_m").set_value(1000).run()
+    at.number_input(key="own_gamma").set_value(0.25).run()
+    level = plan(700, 0.1, 1.0, m=1000, gamma=0.25).level
+    assert f"level: {level:.4f}" in texts(at).replace("*", "")
+    at.number_input(key="exact_epsilon").set_value(1.234).run()
+    assert at.select_slider(key="epsilon").value == 1.234
+    assert at.number_input(key="exact_epsilon").value is None
+
+
+def test_one_confirmed_click_is_one_charge(upload, ledger):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    assert "Spend ε = 1 of the budget of ward?" in texts(at)
+    assert "2 is left now, 1 will be afterwards" in texts(at)
+    assert ledger.releases() == []
+    button(at, "Spend ε").click().run()
+    (release,) = ledger.releases("ward")
+    assert metrics(at)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
+    assert "Calibrated with ward" in texts(at)
+    at.run()
+    assert len(ledger.releases()) == 1
+
+
+def test_a_repeated_click_gets_the_same_release(upload, ledger):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    order = at.session_state["order"]
+    again = type(order)(order.reading, order.records, order.plan, order.payer, order.request)
+    for each in (order, again, order):
+        each.spend(ledger)
+    assert order.calibration == again.calibration
+    assert len(ledger.releases()) == 1
+
+
+def test_confirm_step_is_cancelled_and_closes_when_the_terms_change(upload, ledger):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    button(at, "Cancel").click().run()
+    button(at, "Calibrate …").click().run()
+    at.select_slider(key="epsilon").set_value(0.9).run()
+    assert "Calibrate …" in labels(at)
+    assert not any(label.startswith("Spend") for label in labels(at))
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε = 0.9").click().run()
+    assert [release.calibration.epsilon for release in ledger.releases()] == [0.9]
+
+
+@pytest.mark.parametrize("rule", ["paper", "sharp"])
+def test_trivial_plan_is_told_before_spending_and_its_remedy_applies(upload, ledger, rule):
+    at = upload(120)
+    at.radio(key="rule").set_value(rule).run()
+    at.select_slider(key="epsilon").set_value(0.1).run()
+    assert "Too few records for this α and ε" in texts(at)
+    assert "There is nothing to spend on yet" in texts(at)
+    assert "Calibrate …" not in labels(at)
+    at.button(key=f"apply_{rule}").click().run()
+    applied = at.select_slider(key="epsilon").value
+    assert smallest_epsilon(120, 0.1, rule) <= applied <= smallest_epsilon(120, 0.1, rule) * 1.01
+    assert not plan(120, 0.1, applied, method=rule).is_trivial
+    assert f"apply_{rule}" not in {each.key for each in at.button}
+    assert ledger.releases() == []
+
+
+def test_over_budget_is_refused_with_what_can_be_done(upload, ledger):
+    at = upload(700)
+    at.number_input(key=next(e.key for e in at.number_input if e.key.startswith("budget_"))).set_value(0.6).run()
+    assert "ε = 1 is more than the 0.6 left of the budget of 0.6" in texts(at)
+    assert "Calibrate …" not in labels(at)
+    button(at, "Use ε = 0.6").click().run()
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε = 0.6").click().run()
+    assert "0 left of a budget of 0.6" in texts(at)
+    assert "Calibrate …" not in labels(at)
+    assert "Go to Ledger" in labels(at)
+    assert len(ledger.releases()) == 1
+
+
+def test_budget_that_another_session_used_up_meanwhile_is_refused(upload, ledger, score_csv):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    order = at.session_state["order"]
+    ledger.add("ward", "2")
+    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 1.5)
+    order.spend(ledger)
+    assert order.calibration is None
+    assert "is more than the 0.5 left" in order.refusal
+
+
+def test_same_records_under_another_name_are_known(upload, ledger, score_csv):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    at = upload(name="other.csv")
+    assert "The ledger knows these records as ward" in texts(at).replace("*", "")
+    assert "Using it again costs nothing" in texts(at)
+    button(at, "Use the last release again").click().run()
+    (release,) = ledger.releases()
+    assert metrics(at)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
+
+
+def test_file_is_kept_when_the_screen_is_left_and_forgotten_when_removed(upload, app):
+    at = upload(700)
+    at.switch_page("pages/ledger.py").run()
+    at.switch_page("pages/calibrate.py").run()
+    assert metrics(at)["Records read"] == ["700"]
+    at.file_uploader(key="score_file").set_value(("b.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
+    assert metrics(at)["Records read"] == ["2"]
+    at.file_uploader(key="score_file").clear().run()
+    assert "Records read" not in metrics(at)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"", "empty"), (b"score\n2\n", "outside [0, 1]"), (b"a,b\nx,y\n", "no column of numbers"), (b"\xff\x00", "bad")],
+)
+def test_bad_score_files_get_a_sentence(upload, content, told):
+    at = upload(name="bad.csv", content=content)
+    assert len(at.error) == 1
+    assert told in texts(at)
+    assert not at.exception
+
+
+def test_saved_release_is_loaded_and_a_simulation_is_marked(at, ledger):
+    simulated = calibrate(np.linspace(0, 1, 500), 0.1, 1.0, rng=np.random.default_rng(0))
+    released = json.dumps(json.loads(simulated.to_json()) | {"kind": "release"})
+    at.radio(key="source").set_value("A saved calibration").run()
+    file = at.file_uploader(key="saved_calibration")
+    file.set_value(("trial.json", simulated.to_json().encode(), "application/json")).run()
+    button(at, "Use this simulation").click().run()
+    assert "Simulation, not a release" in texts(at)
+    file = at.file_uploader(key="saved_calibration")
+    file.set_value(("kept.json", released.encode(), "application/json")).run()
+    button(at, "Use this calibration").click().run()
+    assert "Simulation" not in texts(at)
+    assert "Calibrated with kept.json" in texts(at)
+    assert metrics(at)["Threshold ŝ"] == [f"{simulated.threshold:.6g}"]
+
+
+@pytest.mark.parametrize("content", [b"{}", b"\xff\xfe", b"[" * 20_000, b'{"format": "other"}'])
+def test_bad_saved_calibrations_get_a_sentence(at, content):
+    at.radio(key="source").set_value("A saved calibration").run()
+    at.file_uploader(key="saved_calibration").set_value(("x.json", content, "application/json")).run()
+    assert "This calibration cannot be used" in texts(at)
+    assert "Calibrated with" not in texts(at)
+
+
+def test_names_are_shown_as_text(upload, home):
+    at = upload(700, name="<b>x<i> $a$ [l](e).csv")
+    button(at, "Calibrate …").click().run()
+    confirm = next(each.value for each in at.markdown if "Spend ε" in each.value)
+    assert r"\<b\>x\<i\> \$a\$ \[l\]\(e\)" in confirm
+    button(at, "Spend ε").click().run()
+    assert Ledger(home / "ledger.sqlite").datasets()

@@ -1,0 +1,82 @@
+"""Home: the demo always ends calibrated, is charged once, and says what it did."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.widgets import bundled, demo
+from ppsets_core import Ledger, one_per_patient
+from tests.pages.driving import ROOT, button, labels, metrics, texts
+
+
+def test_nothing_is_calibrated_at_first(app):
+    assert "No calibration yet" in texts(app)
+    assert "Threshold ŝ" not in metrics(app)
+
+
+def test_demo_is_one_click_and_one_charge_for_all_sessions(app, ledger):
+    button(app, "Try the demo").click().run()
+    other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    button(other, "Try the demo").click().run()
+    button(other, "Try the demo").click().run()
+    (release,) = ledger.releases("coronahack-demo")
+    assert metrics(app)["Threshold ŝ"] == metrics(other)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
+    assert "Calibrated with coronahack-demo" in texts(app)
+    assert "Go to Diagnose" in labels(app)
+    assert not release.calibration.simulated
+
+
+def test_demo_uses_the_last_release_when_the_budget_is_used_up(app, ledger):
+    records = one_per_patient(bundled.bundled_scores("calibration"))
+    ledger.add("mine", 0.8)
+    earlier = ledger.calibrate("mine", records.scores, 0.2, 0.8, uploaded=records.uploaded)
+    button(app, "Try the demo").click().run()
+    assert metrics(app)["Threshold ŝ"] == [f"{earlier.threshold:.6g}"]
+    assert "The budget of 'mine' is used up" in texts(app)
+    assert len(ledger.releases()) == 1
+
+
+def test_demo_does_not_take_anothers_account(app, ledger):
+    ledger.add("coronahack-demo", 5)
+    ledger.calibrate("coronahack-demo", np.linspace(0, 1, 500), 0.1, 1.0)
+    button(app, "Try the demo").click().run()
+    assert len(ledger.releases("coronahack-demo")) == len(ledger.releases("coronahack-demo-2")) == 1
+    assert "charged once to 'coronahack-demo-2'" in texts(app)
+
+
+def test_demo_asks_anew_for_a_release_that_was_charged_and_never_drawn(app, ledger, monkeypatch):
+    monkeypatch.setattr(demo, "_SECONDS", 0)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ppsets_core.ledger.ledger.calibrate_as_planned", killed)
+        with pytest.raises(KeyboardInterrupt):
+            demo.run_demo(lambda: ledger)
+    button(app, "Try the demo").click().run()
+    wasted, drawn = ledger.releases("coronahack-demo")
+    assert wasted.calibration is None
+    assert metrics(app)["Threshold ŝ"] == [f"{drawn.calibration.threshold:.6g}"]
+
+
+def test_demo_without_a_ledger_is_marked_as_a_simulation(app, home, monkeypatch):
+    monkeypatch.setattr(demo, "_SECONDS", 0)
+    home.mkdir(exist_ok=True)
+    (home / "ledger.sqlite").write_text("not a ledger, and long enough to be taken for a damaged file" * 50)
+    button(app, "Try the demo").click().run()
+    assert "it is no private release" in texts(app)
+    assert "Simulation, not a release" in texts(app)
+    assert metrics(app)["ε spent"] == ["0"]
+
+
+def test_missing_bundled_scores_are_told(app, monkeypatch, tmp_path):
+    monkeypatch.setattr(bundled, "SCORES", tmp_path / "coronahack_softmax.csv")
+    button(app, "Try the demo").click().run()
+    assert "coronahack_softmax.csv) are missing" in texts(app)
+
+
+def test_budgets_are_listed_as_text(app, home):
+    Ledger(home / "ledger.sqlite").add("<b>ward</b> *7*", 2)
+    app.run()
+    assert [bar.proto.text.replace("\\", "") for bar in app.get("progress")] == ["<b>ward</b> *7*: 2 left of 2"]

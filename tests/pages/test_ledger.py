@@ -1,0 +1,81 @@
+"""Ledger: accounts, releases and history as they are; raising asks twice and is recorded."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from tests.pages.driving import button, labels, texts
+
+
+@pytest.fixture
+def used(ledger):
+    ledger.add("ward", 2)
+    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 1.5)
+    return ledger
+
+
+def test_empty_ledger_says_so(screen):
+    assert "The ledger is empty" in texts(screen("ledger"))
+
+
+def test_budgets_and_releases_are_tabled(used, screen):
+    at = screen("ledger")
+    budgets, releases, history = (each.value for each in at.dataframe)
+    assert budgets.iloc[0].to_dict() == {"data set": "ward", "left": "0.5", "spent": "1.5", "budget": "2"}
+    (release,) = used.releases()
+    row = releases.iloc[0]
+    assert (row["data set"], row["ε"], row["rule"], row["status"]) == ("ward", "1.5", "paper", "released")
+    assert row["ŝ"] == release.calibration.threshold
+    assert list(history["budget"]) == ["2"]
+
+
+def test_raising_a_budget_asks_first_and_is_recorded(used, screen):
+    at = screen("ledger")
+    at.number_input(key="raise_to_ward").set_value(4.0).run()
+    button(at, "Raise …").click().run()
+    assert "Raise the budget of ward from 2 to 4?" in texts(at)
+    assert used.dataset("ward").budget == 2
+    button(at, "Raise to 4").click().run()
+    assert used.dataset("ward").budget == Decimal(4)
+    assert "The budget of 'ward' is 4 now" in texts(at)
+    assert list(at.dataframe[2].value["budget"]) == ["4", "2"]
+
+
+def test_raising_can_be_cancelled_and_never_lowers(used, screen):
+    at = screen("ledger")
+    button(at, "Raise …").click().run()
+    button(at, "Cancel").click().run()
+    assert "Raise …" in labels(at)
+    at.number_input(key="raise_to_ward").set_value(1.0).run()
+    button(at, "Raise …").click().run()
+    button(at, "Raise to 1").click().run()
+    assert "it can only be raised" in texts(at)
+    assert used.dataset("ward").budget == 2
+
+
+def test_a_release_is_used_again_for_nothing(used, screen):
+    at = screen("ledger")
+    button(at, "Use this calibration").click().run()
+    assert "Calibrated with ward" in texts(at)
+    assert "In use in this browser session" in texts(at)
+    assert used.dataset("ward").spent == Decimal("1.5")
+
+
+def test_charge_without_a_release_is_shown_as_wasted(used, screen, monkeypatch):
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ppsets_core.ledger.ledger.calibrate_as_planned", killed)
+    with pytest.raises(KeyboardInterrupt):
+        used.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.5)
+    at = screen("ledger")
+    assert at.dataframe[1].value.iloc[0]["status"] == "charged, not released"
+
+
+def test_damaged_ledger_is_told_and_not_replaced(home, screen):
+    home.mkdir(exist_ok=True)
+    (home / "ledger.sqlite").write_text("damaged " * 500)
+    at = screen("ledger")
+    assert "cannot be used" in texts(at)
+    assert (home / "ledger.sqlite").read_text().startswith("damaged")

@@ -1,0 +1,74 @@
+"""What all screens share: text stays text, no traceback, a logarithmic ε, and no torch before it is needed."""
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.widgets.settings import EPSILONS
+from pages.widgets.text import as_text
+from tests.pages.driving import ROOT
+
+NO_TORCH = """
+import sys
+from streamlit.testing.v1 import AppTest
+at = AppTest.from_file("app.py", default_timeout=60).run()
+next(b for b in at.button if b.label == "Try the demo").click().run()
+for name in ("calibrate", "ledger", "home"):
+    at.switch_page(f"pages/{name}.py").run()
+    assert not at.exception and not at.error, name
+print("torch" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["*a* _b_ `c`", "<script>", "[x](y)", ":red[x]", ":smile:", "$x$", "www.e.org", "https://e.org", "a@b.org"],
+)
+def test_text_keeps_its_letters_and_nothing_of_its_markup(name):
+    escaped = as_text(name)
+    assert escaped.replace("\\", "").replace("\u2060", "") == name
+    assert name not in escaped
+
+
+def test_lines_become_one():
+    assert as_text("a\n# b\r\n\tc") == r"a \# b c"
+
+
+def test_epsilons_are_round_and_evenly_spaced_on_a_logarithmic_scale():
+    steps = np.diff(np.log10(EPSILONS))
+    assert (EPSILONS[0], EPSILONS[-1]) == (0.01, 20)
+    assert all(np.diff(EPSILONS) > 0)
+    assert 0.029 < steps.min() < steps.max() < 0.07
+    assert {0.1, 0.5, 1.0, 2.0, 5.0, 10.0} <= set(EPSILONS)
+
+
+def test_guard_shows_what_is_refused_and_hides_what_was_not_foreseen(caplog):
+    def page():
+        import streamlit as st
+
+        from pages.widgets.guard import guarded
+        from ppsets_core import InputError
+
+        with guarded():
+            raise InputError("alpha must be *small*")
+        with guarded():
+            raise KeyError("patient 4711")
+        st.write("The rest goes on.")
+
+    with caplog.at_level(logging.ERROR, "ppsets"):
+        at = AppTest.from_function(page).run()
+    refused, unforeseen = (each.value for each in at.error)
+    assert refused == r"alpha must be \*small\*"
+    assert "4711" not in unforeseen + caplog.text
+    assert "KeyError in" in caplog.text
+    assert not at.exception
+    assert at.markdown[0].value == "The rest goes on."
+
+
+def test_torch_is_not_loaded_before_it_is_needed(home):
+    out = subprocess.run([sys.executable, "-c", NO_TORCH], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"

@@ -1,0 +1,77 @@
+"""Calibrating on X-rays: labels, patients, what is refused, and folders of the server."""
+
+import numpy as np
+import pytest
+
+from pages.widgets.xray_records import records_of
+from pages.widgets.xray_upload import folders_below, inside
+from ppsets_core import FileError, InputError
+from tests.pages.driving import texts
+
+CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+EVEN = np.full((3, 3), 1 / 3)
+
+
+def test_labels_the_model_knows_become_records():
+    names, labels = ("a", "b", "c"), ("NORMAL", "fracture", None)
+    records, refused = records_of("X-rays", CLASSES, EVEN, names, labels, ("p1", None, None))
+    assert list(records.labels) == [1]
+    assert list(records.scores) == pytest.approx([2 / 3])
+    assert list(records.patients) == ["p1"]
+    assert [(one.name, one.reason) for one in refused] == [
+        ("b", "The model does not know the label 'fracture'."),
+        ("c", "It has no label."),
+    ]
+
+
+def test_patients_stay_unknown_where_none_is_named_and_stand_alone_where_one_is_not():
+    names, labels = ("a", "b", "c"), ("normal",) * 3
+    assert records_of("X", CLASSES, EVEN, names, labels, (None,) * 3)[0].patients is None
+    records, _ = records_of("X", CLASSES, EVEN, names, labels, ("p", "p", None))
+    assert list(records.patients) == ["p", "p", "c"]
+
+
+def test_no_known_label_says_which_are_known():
+    with pytest.raises(FileError, match="bacterial-pneumonia, normal, viral-pneumonia"):
+        records_of("X", CLASSES, EVEN, ("a", "b", "c"), ("x", "y", None), (None,) * 3)
+
+
+def test_server_folders_are_those_below_the_data_directory(tmp_path):
+    base, secret = tmp_path / "data", tmp_path / "secret"
+    (base / "ward" / "normal" / "deep").mkdir(parents=True)
+    (base / ".hidden").mkdir()
+    secret.mkdir()
+    (base / "ward.zip").touch()
+    (base / "way-out").symlink_to(secret)
+    assert folders_below(base) == [".", "ward", "ward.zip", "ward/normal"]
+    assert inside(base, "ward") == base / "ward"
+    for name in ("..", "../secret", str(secret), "way-out", "ward/../../secret", "missing"):
+        with pytest.raises(InputError):
+            inside(base, name)
+
+
+def test_server_folders_are_offered_only_where_a_data_directory_is_configured(screen, tmp_path, monkeypatch):
+    at = screen("calibrate")
+    at.radio(key="source").set_value("X-rays with labels").run()
+    assert list(at.segmented_control(key="calibrate_way").options) == ["Files or a zip", "A folder"]
+    monkeypatch.setenv("PPSETS_DATA", str(tmp_path))
+    at.run()
+    assert "On the server" in at.segmented_control(key="calibrate_way").options
+
+
+def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp_path, monkeypatch):
+    from PIL import Image
+
+    data = tmp_path / "data"
+    data.mkdir()
+    Image.new("L", (64, 64)).save(data / "a.png")
+    (data / "notes.txt").write_text("no picture")
+    monkeypatch.setenv("PPSETS_DATA", str(data))
+    at = screen("calibrate")
+    at.radio(key="source").set_value("X-rays with labels").run()
+    at.segmented_control(key="calibrate_way").set_value("On the server").run()
+    at.selectbox(key="calibrate_server").set_value(".").run()
+    assert "1 X-ray found" in texts(at)
+    assert "have no labels" in texts(at)
+    assert list(at.dataframe[0].value["file"]) == ["notes.txt"]
+    assert "classify" not in {each.key for each in at.button}
