@@ -8,27 +8,45 @@ import plotly.graph_objects as go
 from ppsets_core.figures.style import FAINT, GREEN, GREY, VERMILLION, as_text, figure
 from ppsets_core.sets import prediction_sets
 
+_TOP, _ROW = 22, 40
+
 
 def softmax_figure(classes: Sequence[str], probabilities: np.ndarray, threshold: float, most: int = 8) -> go.Figure:
-    """The likeliest classes first; those at or beyond the cutoff 1 − ŝ are in the set and green."""
+    """Likeliest classes first, each named above its bar; those that reach the cutoff 1 − ŝ are in the set, green."""
     order = np.argsort(-probabilities, kind="stable")[:most]
     inside = prediction_sets(probabilities[None], threshold)[0][order]
-    drawn = figure("", "", height=70 + 26 * len(order))
+    drawn = figure("", "", height=_TOP + _ROW * len(order))
     drawn.add_bar(
         x=probabilities[order],
-        y=[as_text(classes[i]) for i in order],
+        y=list(range(len(order))),
+        width=0.4,
+        offset=0,
         orientation="h",
-        text=[f"{probabilities[i]:.2f}" for i in order],
-        textposition="auto",
-        cliponaxis=False,
+        customdata=[as_text(classes[i]) for i in order],
         marker={
             "color": [GREEN if member else FAINT for member in inside],
             "line": {"color": [GREEN if member else GREY for member in inside], "width": 1},
         },
-        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+        hovertemplate="%{customdata}: %{x:.4f}<extra></extra>",
         showlegend=False,
     )
-    cutoff = 1 - threshold
+    for row, (i, member) in enumerate(zip(order, inside, strict=True)):
+        name = as_text(classes[i])
+        _write(drawn, 0, row, "left", f"<b>{name}</b>" if member else name)
+        _write(drawn, 1, row, "right", f"{probabilities[i]:.3f}")
+    _add_cutoff(drawn, 1 - threshold)
+    drawn.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)
+    drawn.update_yaxes(range=[len(order) - 0.45, -0.5], fixedrange=True, visible=False)
+    drawn.update_layout(margin={"l": 2, "r": 2, "t": _TOP, "b": 2})
+    return drawn
+
+
+def _write(drawn: go.Figure, x: float, row: int, anchor: str, text: str) -> None:
+    place = {"x": x, "y": row, "xanchor": anchor, "yanchor": "bottom", "showarrow": False, "borderpad": 0}
+    drawn.add_annotation(text=text, font={"size": 13}, **place)
+
+
+def _add_cutoff(drawn: go.Figure, cutoff: float) -> None:
     drawn.add_vline(x=cutoff, line={"color": VERMILLION, "dash": "dash", "width": 2})
     drawn.add_annotation(
         x=cutoff,
@@ -38,9 +56,5 @@ def softmax_figure(classes: Sequence[str], probabilities: np.ndarray, threshold:
         text=f"cutoff {cutoff:.3g}",
         showarrow=False,
         xanchor="left" if cutoff < 0.5 else "right",
-        font={"size": 11, "color": VERMILLION},
+        font={"size": 12, "color": VERMILLION},
     )
-    drawn.update_xaxes(range=[0, 1], fixedrange=True, tickvals=[0, 0.5, 1])
-    drawn.update_yaxes(autorange="reversed", fixedrange=True)
-    drawn.update_layout(margin={"l": 8, "r": 12, "t": 20, "b": 24}, bargap=0.25)
-    return drawn

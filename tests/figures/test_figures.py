@@ -87,16 +87,18 @@ def test_release_with_its_draws_and_the_non_private_quantile():
 def test_softmax_bars_are_ranked_and_those_in_the_set_green():
     figure = softmax_figure(["a", "b", "c"], np.array([0.2, 0.5, 0.3]), 0.75)
     bars = figure.data[0]
-    assert list(bars.y) == ["b", "c", "a"]
+    assert list(bars.customdata) == ["b", "c", "a"]
     assert list(bars.x) == [0.5, 0.3, 0.2]
     assert [colour == GREEN for colour in bars.marker.color] == [True, True, False]
     assert figure.layout.shapes[0].x0 == 0.25
-    assert figure.layout.annotations[0].text == "cutoff 0.25"
+    texts = [annotation.text for annotation in figure.layout.annotations]
+    assert texts == ["<b>b</b>", "0.500", "<b>c</b>", "0.300", "a", "0.200", "cutoff 0.25"]
 
 
 def test_names_are_text_and_never_markup():
-    bars = softmax_figure(["<b>x</b>", "$y$"], np.array([0.6, 0.4]), 0.5).data[0]
-    assert list(bars.y) == ["&lt;b&gt;x&lt;/b&gt;", "&#36;y&#36;"]
+    figure = softmax_figure(["<i>x</i>", "$y$"], np.array([0.6, 0.4]), 0.5)
+    assert list(figure.data[0].customdata) == ["&lt;i&gt;x&lt;/i&gt;", "&#36;y&#36;"]
+    assert not any("<i>" in annotation.text for annotation in figure.layout.annotations)
 
 
 def test_confusion_shows_counts_and_shades_shares():

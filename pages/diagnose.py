@@ -1,0 +1,50 @@
+"""Diagnose: X-rays in, a card each with its ranked set, under the session's calibration."""
+
+import streamlit as st
+
+from pages.widgets.diagnose.results import show_results
+from pages.widgets.diagnose.source import examined
+from pages.widgets.entry import shown_by_app
+from pages.widgets.guard import guarded
+from pages.widgets.model import model_name
+from pages.widgets.session import active_calibration, calibration_source
+from pages.widgets.text import as_text
+from ppsets_core import Calibration
+from ppsets_core.wording import meaning
+
+
+def main() -> None:
+    st.title("Diagnose")
+    calibration = active_calibration()
+    if calibration is None:
+        _say_what_to_do()
+        return
+    _say_what_applies(calibration)
+    found = None
+    with guarded():
+        found = examined()
+    if found is not None:
+        show_results(found, calibration)
+
+
+def _say_what_to_do() -> None:
+    st.write(
+        "X-rays in, a ranked set of diagnoses out. First the threshold must be set that decides what enters a set."
+    )
+    st.info("There is no calibration yet. Try the demo on Home, or calibrate with records of your own.")
+    with st.container(horizontal=True):
+        st.page_link("pages/home.py", label="Home: try the demo", icon=":material/home:")
+        st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
+
+
+def _say_what_applies(calibration: Calibration) -> None:
+    if calibration.simulated:
+        st.warning("This calibration is a **simulation**: its threshold is no private release.")
+    if calibration.is_trivial:
+        st.warning("This calibration had too few records: every set holds every diagnosis.", icon=":material/block:")
+    st.write(meaning(calibration))
+    st.caption(as_text(f"Calibrated with {calibration_source()}. Model: {model_name()}; the two must belong together."))
+
+
+if shown_by_app():
+    main()

@@ -1,0 +1,65 @@
+"""One X-ray as a card: the image, its set in words, the softmax against the cutoff, and where the model looked."""
+
+import streamlit as st
+
+from pages.widgets.diagnose.source import Examined
+from pages.widgets.guard import guarded
+from pages.widgets.text import as_text
+from ppsets_core.diagnosis import Answer
+from ppsets_core.diagnosis.thumbnail import picture_of
+from ppsets_core.figures.diagnosis import softmax_figure
+
+BADGES = {
+    "one": ("One diagnosis", ":material/check_circle:", "green"),
+    "several": ("Several diagnoses", ":material/rule:", "blue"),
+    "none": ("No diagnosis", ":material/help:", "orange"),
+    "flagged": ("Not counted", ":material/flag:", "red"),
+}
+
+
+@st.fragment
+@guarded()
+def show_card(answer: Answer, threshold: float, examined: Examined) -> None:
+    """A fragment of its own, so that looking closer at one card does not draw the others again."""
+    finding = answer.finding
+    key = f"{examined.id}-{answer.number}"
+    with st.container(border=True, key=f"card-{key}"):
+        picture = st.container()
+        st.markdown(f"**{as_text(finding.name)}**")
+        with st.container(horizontal=True, gap="small"):
+            words, icon, colour = BADGES[answer.kind]
+            st.badge(words, icon=icon, color=colour)
+            if examined.synthetic:
+                st.badge("Synthetic", icon=":material/science:", color="gray")
+        if finding.doubt:
+            st.warning(as_text(f"It does not look like a chest X-ray. {finding.doubt}"))
+            if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
+                picture.image(finding.thumbnail, width="stretch", alt=f"Picture {answer.number + 1}")
+                return
+        st.write(as_text(answer.words))
+        st.plotly_chart(
+            softmax_figure(answer.classes, finding.probabilities, threshold),
+            key=f"softmax-{key}",
+            config={"staticPlot": True},
+            alt=_in_words(answer, threshold),
+        )
+        heat = None
+        if st.toggle("Where the model looked", key=f"heat-{key}"):
+            ranked = sorted(answer.classes, key=lambda name: -finding.probabilities[answer.classes.index(name)])
+            chosen = st.selectbox("for the class", ranked, key=f"heat-class-{key}")
+            heat = _heat(examined, answer, answer.classes.index(chosen))
+            st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
+        shown = finding.thumbnail if heat is None else heat
+        picture.image(shown, width="stretch", alt=f"X-ray {answer.number + 1}")
+
+
+def _heat(examined: Examined, answer: Answer, class_number: int):
+    from ppsets_core.network.gradcam import heat_map, overlay
+
+    picture = picture_of(answer.finding.thumbnail, answer.finding.name)
+    return overlay(picture, heat_map(examined.model, picture, class_number))
+
+
+def _in_words(answer: Answer, threshold: float) -> str:
+    shares = zip(answer.classes, answer.finding.probabilities, strict=True)
+    return f"Softmax: {', '.join(f'{name} {p:.2f}' for name, p in shares)}; cutoff {1 - threshold:.3g}"

@@ -1,0 +1,84 @@
+"""All answers: counts, filter, order, cards in pages, and a table to take away."""
+
+from math import ceil
+
+import streamlit as st
+
+from pages.widgets.diagnose.card import show_card
+from pages.widgets.diagnose.source import Examined
+from pages.widgets.reading import show_refused
+from ppsets_core import Calibration
+from ppsets_core.diagnosis import Answer, answers_of, counts, select
+from ppsets_core.diagnosis.answers import ORDERS
+from ppsets_core.diagnosis.table import csv_of, rows_of
+from ppsets_core.wording import MARGINAL
+
+A_PAGE, A_ROW = 12, 3
+STYLE = "<style>[class*='st-key-card-'] img { height: 15rem; object-fit: contain; background: #000; }</style>"
+FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Flagged": "flagged"}
+
+
+def show_results(examined: Examined, calibration: Calibration) -> None:
+    answers = answers_of(examined.findings, calibration.threshold)
+    show_refused(examined.findings.refused)
+    if not answers:
+        st.error("None of these files could be read as an X-ray. The list above says why.")
+        return
+    tally = counts(answers)
+    _numbers(tally)
+    st.caption(MARGINAL)
+    if examined.synthetic:
+        st.info("These X-rays are **synthetic**: drawn by a program, of no patient.", icon=":material/science:")
+    cards, table = st.tabs(["Cards", "Table"])
+    with cards:
+        _cards(answers, tally, examined, calibration.threshold)
+    with table:
+        _table(answers)
+
+
+def _numbers(tally: dict[str, int]) -> None:
+    columns = st.columns(4)
+    columns[0].metric("One diagnosis", tally["one"])
+    columns[1].metric("Several", tally["several"], help="Cannot be told apart at this coverage: a review queue.")
+    columns[2].metric("None", tally["none"], help="No diagnosis reaches the cutoff.")
+    columns[3].metric("Not a chest X-ray", tally["flagged"], help="Flagged, and in none of the other counts.")
+
+
+def _cards(answers: list[Answer], tally: dict[str, int], examined: Examined, threshold: float) -> None:
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    totals = {"All": len(answers), **{name: tally[kind] for name, kind in FILTERS.items() if kind}}
+    chosen = left.segmented_control(
+        "Diagnoses in the set",
+        list(FILTERS),
+        default="All",
+        required=True,
+        format_func=lambda name: f"{name} ({totals[name]:,})",
+        key=f"diagnose_filter_{examined.id}",
+    )
+    order = right.selectbox("Order", list(ORDERS), key="diagnose_order", persist_state="session")
+    picked = select(answers, FILTERS[chosen], order)
+    if not picked:
+        st.info("There is none of these.")
+        return
+    number = 1
+    if (pages := ceil(len(picked) / A_PAGE)) > 1:
+        number = st.pagination(pages, key=f"diagnose_page_{examined.id}_{chosen}_{order}")
+    shown = picked[(number - 1) * A_PAGE : number * A_PAGE]
+    st.html(STYLE)
+    for start in range(0, len(shown), A_ROW):
+        for column, answer in zip(st.columns(A_ROW), shown[start : start + A_ROW], strict=False):
+            with column:
+                show_card(answer, threshold, examined)
+
+
+def _table(answers: list[Answer]) -> None:
+    st.dataframe(rows_of(answers), hide_index=True, alt="Every X-ray with its set and probabilities")
+    st.download_button(
+        "Download all results (CSV)",
+        csv_of(answers),
+        file_name="prediction_sets.csv",
+        mime="text/csv",
+        key="diagnose_csv",
+        on_click="ignore",
+        icon=":material/download:",
+    )

@@ -1,0 +1,77 @@
+"""Ranked sets and what they say in plain words; counting, filtering and sorting them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppsets_core.diagnosis.findings import Finding, Findings
+from ppsets_core.sets import ranked_sets
+
+KINDS = ("one", "several", "none", "flagged")
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One X-ray's set, likeliest first. A picture that does not look like a chest X-ray is flagged, not counted."""
+
+    number: int  # its place in the folder
+    finding: Finding
+    members: tuple[str, ...]
+    classes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        if self.finding.doubt:
+            return "flagged"
+        return {0: "none", 1: "one"}.get(len(self.members), "several")
+
+    @property
+    def words(self) -> str:
+        """The reading of the set in a sentence or two."""
+        if not self.members:
+            return "No diagnosis is likely enough. The model is at a loss: have the X-ray read by a person."
+        if len(self.members) == 1:
+            return f"One diagnosis: {self.members[0]}."
+        if len(self.members) == len(self.classes):
+            return "No diagnosis can be ruled out."
+        ruled_out = [name for name in self.classes if name not in self.members]
+        others = ", ".join(ruled_out) if len(ruled_out) <= 3 else f"{len(ruled_out)} others"
+        return f"{len(self.members)} diagnoses remain: {_either(self.members)}. Ruled out: {others}."
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join([", ".join(names[:-1]), names[-1]])
+
+
+def answers_of(findings: Findings, threshold: float) -> list[Answer]:
+    """The sets that a threshold cuts out, in the folder's order."""
+    if not findings.xrays:
+        return []
+    sets = ranked_sets(np.stack([finding.probabilities for finding in findings.xrays]), threshold)
+    names = findings.classes
+    return [
+        Answer(number, finding, tuple(names[i] for i in members), names)
+        for number, (finding, members) in enumerate(zip(findings.xrays, sets, strict=True))
+    ]
+
+
+def counts(answers: Sequence[Answer]) -> dict[str, int]:
+    """How many answers of each kind; flagged ones are in no other count."""
+    kinds = [answer.kind for answer in answers]
+    return {kind: kinds.count(kind) for kind in KINDS}
+
+
+ORDERS = {
+    "as given": lambda a: a.number,
+    "most diagnoses first": lambda a: (-len(a.members), a.finding.probabilities.max()),
+    "fewest diagnoses first": lambda a: (len(a.members), -a.finding.probabilities.max()),
+    "least sure first": lambda a: a.finding.probabilities.max(),
+    "surest first": lambda a: -a.finding.probabilities.max(),
+    "by file name": lambda a: a.finding.name,
+}
+
+
+def select(answers: Sequence[Answer], kind: str | None, order: str) -> list[Answer]:
+    """The answers of one kind (None: of every kind), in one of ORDERS."""
+    return sorted((a for a in answers if kind is None or a.kind == kind), key=ORDERS[order])

@@ -1,0 +1,67 @@
+"""Classify a folder while it is read, keeping of each X-ray its probabilities and a small picture, nothing more."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppsets_core.diagnosis.thumbnail import thumbnail_of
+from ppsets_core.errors import InputError
+from ppsets_core.gate import check_chest_xray
+from ppsets_core.xrays import Picture, Refused, XrayFolder
+
+if TYPE_CHECKING:
+    from ppsets_core.network import XrayModel
+
+MOST = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """One X-ray: its softmax, why it does not look like a chest X-ray ('' if it does), and a small JPEG of it."""
+
+    name: str
+    probabilities: np.ndarray
+    doubt: str
+    thumbnail: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Every X-ray that could be read, in the folder's order, and what could not be."""
+
+    classes: tuple[str, ...]
+    xrays: tuple[Finding, ...]
+    refused: tuple[Refused, ...]
+
+
+def examine(model: "XrayModel", folder: XrayFolder, *, progress: Callable[[int, int], None] | None = None) -> Findings:
+    """Look at each picture with the gate, then classify it. `progress` hears (done, total) and may raise to cancel."""
+    from ppsets_core.network import predict
+
+    total = len(folder.xrays)
+    if total > MOST:
+        raise InputError(
+            f"{total:,} X-rays are more than the {MOST:,} that one screen can hold. "
+            "Give fewer, or use `python -m ppsets_core predict` on the folder."
+        )
+    seen: list[tuple[str, str, bytes]] = []
+    refused = list(folder.refused)
+
+    def readable() -> Iterator[Picture]:
+        pictures = folder.pictures(at_least=model.preprocessing.read_at_least)
+        for done, picture in enumerate(pictures):
+            if progress:
+                progress(done, total)
+            if isinstance(picture, Refused):
+                refused.append(picture)
+            else:
+                seen.append((picture.name, check_chest_xray(picture).reason, thumbnail_of(picture)))
+                yield picture
+
+    probabilities = predict(model, readable())
+    found = tuple(
+        Finding(name, row, doubt, small) for (name, doubt, small), row in zip(seen, probabilities, strict=True)
+    )
+    return Findings(model.classes, found, tuple(refused))

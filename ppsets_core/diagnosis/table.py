@@ -1,0 +1,45 @@
+"""Answers as rows, and as a CSV that a spreadsheet shows and never runs."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from ppsets_core.diagnosis.answers import Answer
+from ppsets_core.ledger.export import FORMULA_STARTS
+
+
+def rows_of(answers: Sequence[Answer]) -> list[dict[str, object]]:
+    """One row an X-ray, text that a spreadsheet would take for a formula quoted.
+
+    A flagged picture has no set, so that no one counts it.
+    """
+    return [_safe(_row(answer)) for answer in answers]
+
+
+def _row(answer: Answer) -> dict[str, object]:
+    shares = zip(answer.classes, answer.finding.probabilities, strict=True)
+    flagged = bool(answer.finding.doubt)
+    return {
+        "file": answer.finding.name,
+        "reading": answer.kind,
+        "diagnoses": None if flagged else len(answer.members),
+        "set": "" if flagged else "; ".join(answer.members),
+        **{f"p({name})": float(share) for name, share in shares},
+        "not a chest X-ray because": answer.finding.doubt,
+    }
+
+
+def csv_of(answers: Sequence[Answer]) -> str:
+    """The rows as CSV."""
+    rows = rows_of(answers)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0] if rows else [])
+    writer.writeheader()
+    writer.writerows({name: f"{v:.6f}" if isinstance(v, float) else v for name, v in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _safe(row: dict[str, object]) -> dict[str, object]:
+    return {
+        name: f"'{v}" if isinstance(v, str) and v.lstrip().startswith(FORMULA_STARTS) else v for name, v in row.items()
+    }

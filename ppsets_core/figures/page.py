@@ -1,0 +1,74 @@
+"""Figures as an interactive page that works offline, and as a picture where a browser is at hand."""
+
+import html
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+SCRIPT = "plotly.min.js"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+WIDTH, HEADING, GAP = 1200, 36, 16
+_STYLE = (
+    "body{margin:16px;font-family:sans-serif;background:#fff;color:#222}"
+    f"main{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,500px),1fr));gap:{GAP}px}}"
+    "h1{font-size:20px;margin:0 0 12px}h2{font-size:15px;margin:0;height:24px}section{min-width:0}"
+)
+
+
+def write_page(path: Path, title: str, figures: Mapping[str, go.Figure]) -> None:
+    """One page with every figure; plotly's script is written once beside it, for all the pages of the folder."""
+    script = path.parent / SCRIPT
+    if not script.exists():
+        script.write_text(get_plotlyjs(), encoding="utf-8")
+    parts = [
+        f"<section><h2>{html.escape(name)}</h2>"
+        f"{figure.to_html(full_html=False, include_plotlyjs=False, config={'responsive': True})}</section>"
+        for name, figure in figures.items()
+    ]
+    path.write_text(
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+        f'<style>{_STYLE}</style><script src="{SCRIPT}"></script></head>'
+        f"<body><h1>{html.escape(title)}</h1><main>{''.join(parts)}</main></body></html>",
+        encoding="utf-8",
+    )
+
+
+def draw_page(path: Path, figures: Mapping[str, go.Figure]) -> Path | None:
+    """The page as a PNG beside it, drawn by a browser without a window; None where there is no browser that can."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        return None
+    picture = path.with_suffix(".png")
+    picture.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as profile:
+        command = [
+            browser,
+            "--headless",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            f"--user-data-dir={profile}",
+            f"--window-size={WIDTH},{_height(figures)}",
+            "--virtual-time-budget=10000",
+            f"--screenshot={picture.resolve()}",
+            path.resolve().as_uri(),
+        ]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            command.insert(1, "--no-sandbox")  # the browser's sandbox does not start for root; the page is our own
+        try:
+            subprocess.run(command, capture_output=True, timeout=120, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    return picture if picture.exists() else None
+
+
+def _height(figures: Mapping[str, go.Figure]) -> int:
+    """Two figures a row."""
+    heights = [figure.layout.height for figure in figures.values()]
+    rows = [max(heights[i : i + 2]) for i in range(0, len(heights), 2)]
+    return 64 + sum(rows) + len(rows) * (HEADING + GAP)

@@ -1,0 +1,122 @@
+"""The Diagnose screen: what to do first, cards, filter, pages, heat map, table, files that cannot be read."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ppsets_core import calibrate
+from ppsets_core.synthetic import draw_xrays
+from tests.pages.driving import button, labels, metrics, texts
+from tests.pages.waiting import finish
+
+
+def png(grey: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray((grey * 255).astype(np.uint8)).save(out, "PNG")
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def xrays():
+    return [(f"{number:02}.png", png(xray.grey), "image/png") for number, xray in enumerate(draw_xrays(14, 0))]
+
+
+@pytest.fixture
+def diagnose(app, screen):
+    """Diagnose with a calibration that puts every class of softmax 0.2 or more into the set."""
+    drawn = calibrate(np.linspace(0, 1, 2000), 0.2, 5.0, m=100, rng=np.random.default_rng(0))
+    app.session_state["active_calibration"] = drawn
+    app.session_state["active_calibration_source"] = "a *test*"
+    return screen("diagnose")
+
+
+def classify(at, files):
+    at.file_uploader[0].set_value(files).run()
+    button(at, "Find their").click().run()
+    return finish(at, "diagnose_job")
+
+
+def test_without_a_calibration_it_says_what_to_do(screen):
+    at = screen("diagnose")
+    assert "There is no calibration yet" in texts(at)
+    assert not at.file_uploader
+
+
+def test_nothing_chosen_cannot_be_started(diagnose):
+    assert button(diagnose, "Find their").disabled
+    assert "Calibrated with a *test*" in texts(diagnose)
+    assert "a simulation" in texts(diagnose).replace("**", "")
+
+
+def test_cards_counts_filter_order_and_pages(diagnose, xrays):
+    photo = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 90, 3), dtype=np.uint8)).save(photo, "PNG")
+    files = [*xrays, ("<b>photo</b>.png", photo.getvalue(), "image/png"), ("torn.png", xrays[0][1][:300], "image/png")]
+    at = classify(diagnose, files)
+    assert not at.error
+    found = {name: int(value[0]) for name, value in metrics(at).items()}
+    assert found["Not a chest X-ray"] == 1
+    assert found["One diagnosis"] + found["Several"] + found["None"] == 14
+    assert "over patients like these" in texts(at)
+    charts = at.get("plotly_chart")
+    assert len(charts) == 12
+    spec = json.loads(charts[0].proto.spec)
+    assert spec["data"][0]["customdata"][0] in ("bacterial-pneumonia", "normal", "viral-pneumonia")
+    at.segmented_control(key=_key(at, "diagnose_filter")).set_value("Flagged").run()
+    assert "<b>photo</b>.png" in texts(at)
+    assert "A colour picture" in texts(at)
+    assert len(at.get("plotly_chart")) == 0
+    table = at.dataframe[-1].value
+    assert len(table) == 15
+    assert set(table["reading"]) <= {"one", "several", "none", "flagged"}
+    assert "torn.png" in at.dataframe[0].value["file"].tolist()
+
+
+def test_heat_map_on_request(diagnose, xrays):
+    at = classify(diagnose, xrays[:1])
+    assert not at.selectbox(key="diagnose_order").disabled
+    at.toggle[0].set_value(True).run()
+    assert "not where disease is" in texts(at)
+    assert at.selectbox[-1].options[0] in ("bacterial-pneumonia", "normal", "viral-pneumonia")
+
+
+def test_no_readable_file_is_one_sentence(diagnose):
+    at = classify(diagnose, [("notes.png", b"<html>", "image/png")])
+    assert "no usable X-ray" in texts(at)
+    assert "Traceback" not in texts(at)
+
+
+def test_sets_follow_the_calibration_without_classifying_again(diagnose, xrays):
+    at = classify(diagnose, xrays[:3])
+    at.session_state["active_calibration"] = calibrate([0.1] * 50, 0.1, 0.1)
+    at.run()
+    assert metrics(at)["Several"] == ["3"]
+    assert "every set holds every diagnosis" in texts(at)
+
+
+def test_other_weights_make_the_findings_void(diagnose, xrays):
+    at = classify(diagnose, xrays[:1])
+    at.session_state["active_model"] = object()
+    at.run()
+    assert "Classify them again" in texts(at)
+    assert "One diagnosis" not in metrics(at)
+
+
+def test_bundled_synthetic_x_rays_are_labelled_so(diagnose, xrays, tmp_path, monkeypatch):
+    path = tmp_path / "synthetic_00.png"
+    path.write_bytes(xrays[0][1])
+    monkeypatch.setattr("pages.widgets.diagnose.source.SYNTHETIC", (path,))
+    at = diagnose.run()
+    button(at, "Use the synthetic").click().run()
+    at = finish(at, "diagnose_job")
+    assert "These X-rays are **synthetic**" in texts(at)
+    assert "Synthetic" in texts(at)
+    assert "Use the synthetic X-rays" in labels(at)
+
+
+def _key(at, start: str) -> str:
+    (found,) = [each.key for each in at.segmented_control if each.key.startswith(start)]
+    return found

@@ -1,0 +1,117 @@
+"""The Explore screen: every view, its figures' data, its cancel, and that private records stay out."""
+
+import json
+
+import pytest
+
+from ppsets_core import smallest_n
+from tests.pages.driving import button, metrics, texts
+from tests.pages.waiting import finish
+
+
+@pytest.fixture
+def explore(screen):
+    """Open Explore at a view."""
+
+    def open_view(view: str):
+        at = screen("explore")
+        at.session_state["explore_view"] = view
+        return at.run()
+
+    return open_view
+
+
+def figures(at) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def names(figure: dict) -> set[str]:
+    return {trace["name"] for trace in figure["data"] if "name" in trace}
+
+
+def test_planner_answers_for_both_rules(explore):
+    at = explore("Planner")
+    assert not at.error
+    found = metrics(at)
+    assert found["Paper's rule"][0] == f"{smallest_n(0.1, 1.0, 'paper'):,}"
+    assert found["Sharp rule"][0] == f"{smallest_n(0.1, 1.0, 'sharp'):,}"
+    assert 0.9 < float(found["Without privacy"][0]) <= float(found["Paper's rule"][2]) < 3
+    at.number_input(key="explore_planned_n").set_value(10).run()
+    assert metrics(at)["Paper's rule"][1] == "none" or float(metrics(at)["Paper's rule"][1]) > 1
+
+
+def test_levels_are_drawn_for_what_is_chosen(explore):
+    at = explore("Levels")
+    over_n, over_epsilon = figures(at)
+    assert "paper, ε = 0.1" in names(over_n)
+    assert "sharp, n = 1,000" in names(over_epsilon)
+    at.pills(key="explore_methods").set_value(["sharp"]).run()
+    assert not any(name.startswith("paper") for name in names(figures(at)[0]))
+    at.pills(key="explore_epsilons").set_value([]).run()
+    assert "Choose at least one." in texts(at)
+    assert len(figures(at)) == 1
+
+
+@pytest.mark.parametrize("over", ["epsilon", "m", "n"])
+def test_random_splits_over_each_parameter(explore, over):
+    at = explore("Random splits")
+    at.segmented_control(key="explore_over").set_value(over)
+    at.select_slider(key="explore_repetitions").set_value(20)
+    at.run()
+    button(at, "Run").click().run()
+    at = finish(at, "explore_job")
+    assert not at.error
+    drawn = figures(at)
+    assert len(drawn) == 5
+    assert {"paper's rule", "sharp rule", "without privacy", "asked for"} <= names(drawn[0])
+    assert {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}[over] == drawn[0]["layout"][
+        "xaxis"
+    ]["title"]["text"]
+    assert "20 random splits" in texts(at)
+
+
+def test_a_run_can_be_cancelled(explore):
+    at = explore("Random splits")
+    at.select_slider(key="explore_repetitions").set_value(1000).run()
+    button(at, "Run").click().run()
+    at.session_state["explore_job"].cancel()
+    at = finish(at, "explore_job")
+    assert "Cancelled" in texts(at)
+    assert not figures(at)
+
+
+def test_inside_a_release_draws_are_kept_until_the_settings_change(explore):
+    at = explore("Inside a release")
+    assert {"probability of ŝ", "without privacy"} == names(figures(at)[0])
+    at.button(key="explore_draw").click().run()
+    at.button(key="explore_draw_50").click().run()
+    assert "Drawn 51 times (simulated, not released)" in texts(at)
+    assert "earlier draws" in names(figures(at)[0])
+    at.select_slider(key="explore_m").set_value(100).run()
+    assert "Drawn" not in texts(at)
+    at.slider(key="explore_alpha").set_value(0.01)
+    at.select_slider(key="explore_epsilon").set_value(0.01).run()
+    assert "Too few records" in texts(at)
+
+
+def test_a_file_is_explored_only_if_it_is_said_to_be_public(explore, score_csv):
+    at = explore("Random splits")
+    at.segmented_control(key="explore_source").set_value("A public file").run()
+    assert not at.file_uploader
+    assert "Private records belong on Calibrate" in texts(at)
+    at.checkbox(key="explore_is_public").check().run()
+    at.file_uploader[0].set_value(("mine.csv", score_csv(300), "text/csv")).run()
+    assert "mine.csv: 300 records, used as public" in texts(at)
+    assert button(at, "Run")
+    at.file_uploader[0].set_value(("scores.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
+    assert "this file has scores only" in texts(at)
+    at.file_uploader[0].set_value(("bad.csv", b"score\n7\n", "text/csv")).run()
+    assert "bad.csv" in at.error[0].value.replace("\\", "")
+    assert at.tabs
+
+
+def test_simulated_records(explore):
+    at = explore("Inside a release")
+    at.segmented_control(key="explore_source").set_value("Simulated").run()
+    assert "no patient is behind these records" in texts(at)
+    assert figures(at)

@@ -1,0 +1,133 @@
+"""The Model screen: the card, other weights, fine-tuning plain and private, and what that does to a calibration."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from pages.widgets.modelling.files import bytes_of, model_from
+from ppsets_core import FileError, calibrate, read_scores
+from ppsets_core.network import load_model
+from ppsets_core.network.report import report
+from ppsets_core.synthetic import draw_xrays
+from tests.pages.driving import ROOT, button, metrics, texts
+from tests.pages.waiting import finish
+
+
+@pytest.fixture
+def model_screen(screen):
+    def open_view(view: str):
+        at = screen("model")
+        at.session_state["model_view"] = view
+        return at.run()
+
+    return open_view
+
+
+@pytest.fixture(scope="module")
+def weights() -> bytes:
+    return bytes_of(load_model())
+
+
+@pytest.fixture(scope="module")
+def labelled_zip() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number, xray in enumerate(draw_xrays(30, 1)):
+            picture = io.BytesIO()
+            Image.fromarray((xray.grey * 255).astype(np.uint8)).save(picture, "PNG")
+            archive.writestr(f"{xray.label}/{number}.png", picture.getvalue())
+        archive.writestr("normal/notes.txt", "no picture")
+    return out.getvalue()
+
+
+def calibrated(at):
+    drawn = calibrate(np.linspace(0, 1, 500), 0.1, 5.0, rng=np.random.default_rng(0))
+    at.session_state["active_calibration"] = drawn
+    return at
+
+
+def test_the_card_shows_what_the_bundled_scores_say(model_screen):
+    at = model_screen("Model card")
+    records = read_scores(ROOT / "assets" / "coronahack_softmax.csv")
+    expected = report(records.probabilities, records.labels)
+    assert metrics(at)["Accuracy"] == [f"{100 * expected.accuracy:.1f}%"]
+    assert metrics(at)["Calibration error"] == [f"{expected.calibration_error:.3f}"]
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_other_weights_put_the_calibration_aside_and_back(model_screen, weights):
+    at = calibrated(model_screen("Weights"))
+    assert button(at, "Back to").disabled
+    at.file_uploader[0].set_value(("mine_*2*.safetensors", weights, "application/octet-stream")).run()
+    button(at, "Use these").click().run()
+    assert "now classifies with mine_*2*.safetensors" in texts(at)
+    assert "no longer active" in texts(at)
+    assert at.session_state["active_calibration"] is None
+    button(at, "Back to").click().run()
+    assert "now classifies with the bundled ResNet-18" in texts(at)
+    assert "no longer active" not in texts(at)
+
+
+def test_what_is_no_safetensors_file_is_refused_and_changes_nothing(model_screen):
+    at = calibrated(model_screen("Weights"))
+    at.file_uploader[0].set_value(("evil.safetensors", b"\x80\x04pickle", "application/octet-stream")).run()
+    button(at, "Use these").click().run()
+    assert "not a whole safetensors file" in texts(at)
+    assert at.session_state["active_calibration"] is not None
+
+
+def test_weights_survive_the_way_through_bytes(weights):
+    assert model_from(weights).classes == load_model().classes
+    with pytest.raises(FileError):
+        model_from(weights[:1000])
+
+
+def tune(at, files, **settings):
+    at.file_uploader[0].set_value(files).run()
+    at.number_input(key="tune_epochs").set_value(2)
+    at.select_slider(key="tune_batch").set_value(8)
+    at.run()
+    for key, value in settings.items():
+        at.toggle(key="tune_private").set_value(True).run()
+        at.number_input(key=key).set_value(value).run()
+    button(at, "Fine-tune").click().run()
+    return finish(at, "tuning_job")
+
+
+def test_fine_tune_watch_and_use(model_screen, labelled_zip):
+    at = calibrated(model_screen("Fine-tune"))
+    assert button(at, "Fine-tune").disabled
+    at = tune(at, [("mine.zip", labelled_zip, "application/zip")])
+    assert not at.error
+    assert "30 X-rays, classes bacterial-pneumonia, normal, viral-pneumonia" in texts(at)
+    assert "Privacy spent" not in metrics(at)
+    assert "normal/notes.txt" in at.dataframe[0].value["file"].tolist()
+    button(at, "Use this model").click().run()
+    assert "fine-tuned in this session" in texts(at)
+    assert at.session_state["active_calibration"] is None
+
+
+def test_fine_tune_with_differential_privacy_reports_what_it_spent(model_screen, labelled_zip):
+    at = tune(model_screen("Fine-tune"), [("mine.zip", labelled_zip, "application/zip")], tune_epsilon=5.0)
+    assert not at.error
+    (spent,) = metrics(at)["Privacy spent"]
+    assert float(spent.removeprefix("ε = ")) == pytest.approx(5.0, rel=0.01)
+
+
+def test_too_few_x_rays_is_a_sentence(model_screen):
+    at = tune(model_screen("Fine-tune"), [("notes.zip", b"no zip at all", "application/zip")])
+    assert at.error
+    assert "What came out" not in [each.value for each in at.subheader]
+
+
+def test_cancelled_fine_tuning_keeps_nothing(model_screen):
+    at = model_screen("Fine-tune")
+    at.segmented_control(key="tune_kind").set_value("Synthetic X-rays").run()
+    button(at, "Fine-tune").click().run()
+    at.session_state["tuning_job"].cancel()
+    at = finish(at, "tuning_job")
+    assert "Cancelled" in texts(at)
+    assert "Accuracy" not in metrics(at)
