@@ -28,9 +28,7 @@ def run(args: argparse.Namespace) -> int:
     if chosen.rank is not None:
         print(f"rank      k = {chosen.rank:,} of {chosen.n:,}")
     print(f"level     {chosen.level:.6g}")
-    print(
-        f"coverage  {chosen.coverage_lower:.6g} to {chosen.coverage_upper:.6g} (upper end: evenly spread scores)"
-    )
+    print(f"coverage  {chosen.coverage_lower:.6g} to {chosen.coverage_upper:.6g} (upper end: evenly spread scores)")
     if not chosen.is_trivial:
         print(f"price     {price_in_ranks(chosen):.1f} ranks above non-private calibration")
     print(guarantee(chosen))
