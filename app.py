@@ -30,9 +30,7 @@ st.set_page_config(page_title="ppsets", page_icon=LOGO, layout="wide")
 st.logo(LOGO, size="large")
 st.html(STYLE)
 pages = [
-    st.Page(f"pages/{name}.py", title=name.title(), icon=icon, default=name == "home")
-    for name, icon in SCREENS.items()
-    if (HERE / "pages" / f"{name}.py").exists()
+    st.Page(f"pages/{name}.py", title=name.title(), icon=icon, default=name == "home") for name, icon in SCREENS.items()
 ]
 screen = st.navigation(pages)
 with st.sidebar:

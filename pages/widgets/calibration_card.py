@@ -13,7 +13,7 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
     """Numbers, sentences, the JSON to keep, and the way on to Diagnose."""
     if calibration.simulated:
         st.warning(SIMULATION)
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         threshold_help = "A diagnosis is in the set if 1 − its softmax is at most ŝ."
         st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
         st.metric("Softmax needed", f"{calibration.cutoff:.4g}", help="1 − ŝ, to be in the set.", width="content")

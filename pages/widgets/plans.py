@@ -36,7 +36,7 @@ def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float 
 def _show_plan(planned: Plan) -> None:
     n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
     price = price_in_ranks(planned)
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         range_help = "At least, and at most if the scores are evenly spread."
         st.metric("Guaranteed coverage", _range(planned), help=range_help, width="content")
         price_help = "How many ranks higher the rule aims than it would without privacy."

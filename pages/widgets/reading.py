@@ -69,7 +69,7 @@ def show_refused(refused: tuple[Refused, ...]) -> None:
 
 def _numbers(read: Records, chosen: Records) -> None:
     patients = read.patient_count
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric("Records read", f"{len(read):,}", width="content")
         st.metric("Patients", "unknown" if patients is None else f"{patients:,}", width="content")
         st.metric("Diagnoses", len(read.classes) or "scores only", width="content")

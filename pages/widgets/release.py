@@ -21,6 +21,13 @@ def release_step(reading: Reading, records: Records, plan: Plan, budget: float) 
     """From the account to the calibration. Ends in a rerun of the whole app when a release was drawn."""
     ledger = open_ledger()
     _finish(st.session_state.get(_ORDER))
+    released = st.session_state.get(_RELEASED)
+    here = released is not None and released.reading == reading.id
+    if here:
+        with st.container(border=True, key="result"):
+            st.markdown("**Your calibration**")
+            show_calibration(released.calibration, released.payer.name, key="released")
+        st.markdown("**Another release from these records**")
     payer = choose_account(ledger, reading.records.uploaded, reading.name, budget, key=reading.id)
     if payer is not None and plan.is_trivial:
         st.info("There is nothing to spend on yet: with this α and ε the chosen rule has too few records, see above.")
@@ -28,13 +35,8 @@ def release_step(reading: Reading, records: Records, plan: Plan, budget: float) 
         _over_budget(plan, payer)
     elif payer is not None:
         _order(ledger, Order(reading.id, records, plan, payer))
-    released = st.session_state.get(_RELEASED)
-    here = released is not None and released.reading == reading.id
     if payer is not None and not payer.new and not here:
         _offer_earlier(ledger, Order(reading.id, records, plan, payer))
-    if here:
-        st.subheader("Your calibration")
-        show_calibration(released.calibration, f"'{released.payer.name}'", key="released")
 
 
 def _order(ledger: Ledger, wanted: Order) -> None:
@@ -42,7 +44,9 @@ def _order(ledger: Ledger, wanted: Order) -> None:
     if order is not None and order.refusal:
         st.error(as_text(order.refusal))
     if order is None or order.refusal or not order.is_for(wanted.reading, wanted.plan, wanted.payer):
-        st.button("Calibrate …", type="primary", key="calibrate", on_click=_open, args=(wanted,))
+        first = st.session_state.get(_RELEASED) is None
+        kind = "primary" if first else "secondary"
+        st.button("Calibrate …", type=kind, key="calibrate", on_click=_open, args=(wanted,))
         return
     after = difference(order.payer.left, amount(order.plan.epsilon))
     with st.container(border=True, key="confirm"):
@@ -81,7 +85,7 @@ def _close() -> None:
 
 
 def _over_budget(plan: Plan, payer: Payer) -> None:
-    st.error(
+    st.warning(
         f"ε = {plan.epsilon:g} is more than the {shown(payer.left)} left of the budget of {shown(payer.budget)} for "
         f"{as_text(payer.name)}. Choose a smaller ε, or raise the budget" + ("." if payer.new else " on Ledger.")
     )

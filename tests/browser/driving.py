@@ -2,14 +2,29 @@
 
 import re
 
-IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+IDLE = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    const idle = app && app.getAttribute('data-test-script-state') === 'notRunning';
+    window.idleSince = idle ? (window.idleSince || Date.now()) : null;
+    return window.idleSince && Date.now() - window.idleSince > 250;
+}"""
 
 
 def settle(page) -> None:
-    """Wait until the screen is drawn and the script has nothing more to do."""
+    """Wait until the screen is drawn and the script has had nothing to do for a moment."""
     page.locator("[data-testid=stMain] h1").first.wait_for()
-    page.wait_for_timeout(150)
-    page.locator(IDLE).wait_for(state="attached")
+    page.evaluate("window.idleSince = null")
+    page.wait_for_function(IDLE, polling=50)
+
+
+def sees(page, text: str | re.Pattern) -> None:
+    """Wait until the text is there to read."""
+    page.get_by_text(text).first.wait_for()
+
+
+def lacks(locator) -> None:
+    """Wait until nothing of this is there."""
+    locator.first.wait_for(state="detached")
 
 
 def visit(page, app, screen: str = "") -> None:

@@ -37,4 +37,4 @@ def test_first_address_of_a_new_server_is_shown_by_the_app(tmp_path, new_page):
         visit(page, app, "calibrate")
         names = page.get_by_test_id("stSidebarNav").get_by_role("link").all_inner_texts()
         assert [name.split("\n")[-1] for name in names] == SIDEBAR
-        assert page.get_by_role("heading", name="Calibrate", exact=True).is_visible()
+        page.get_by_role("heading", name="Calibrate", exact=True).wait_for()

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.browser.driving import go_to, press, settle, visit
+from tests.browser.driving import go_to, press, sees, visit
 
 
 @pytest.fixture
@@ -33,8 +33,7 @@ def test_spending_is_drawn_and_a_release_can_be_used_again(app, demo, new_page):
     demo.locator(".js-plotly-plot .scatterlayer .trace").first.wait_for()
     other = new_page()
     visit(other, app, "ledger")
-    assert other.get_by_test_id("stSidebar").get_by_text("No calibration yet.").is_visible()
+    sees(other.get_by_test_id("stSidebar"), "No calibration yet.")
     press(other, "Use this calibration")
-    settle(other)
-    assert other.get_by_test_id("stSidebar").get_by_text("Calibrated with").is_visible()
-    assert other.get_by_text("In use in this browser session.").is_visible()
+    sees(other.get_by_test_id("stSidebar"), "Calibrated with")
+    sees(other, "In use in this browser session.")
