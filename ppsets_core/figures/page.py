@@ -14,9 +14,10 @@ from plotly.offline import get_plotlyjs
 SCRIPT = "plotly.min.js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 WIDTH, HEADING, GAP = 1200, 36, 16
+_CONFIG = {"responsive": True, "displayModeBar": False}
 _STYLE = (
     "body{margin:16px;font-family:sans-serif;background:#fff;color:#222}"
-    f"main{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,500px),1fr));gap:{GAP}px}}"
+    f"main{{display:grid;grid-template-columns:1fr 1fr;gap:{GAP}px}}@media(max-width:900px){{main{{display:block}}}}"
     "h1{font-size:20px;margin:0 0 12px}h2{font-size:15px;margin:0;height:24px}section{min-width:0}"
 )
 
@@ -28,7 +29,7 @@ def write_page(path: Path, title: str, figures: Mapping[str, go.Figure]) -> None
         script.write_text(get_plotlyjs(), encoding="utf-8")
     parts = [
         f"<section><h2>{html.escape(name)}</h2>"
-        f"{figure.to_html(full_html=False, include_plotlyjs=False, config={'responsive': True})}</section>"
+        f"{figure.to_html(full_html=False, include_plotlyjs=False, config=_CONFIG)}</section>"
         for name, figure in figures.items()
     ]
     path.write_text(
@@ -54,14 +55,14 @@ def draw_page(path: Path, figures: Mapping[str, go.Figure]) -> Path | None:
             "--hide-scrollbars",
             f"--user-data-dir={profile}",
             f"--window-size={WIDTH},{_height(figures)}",
-            "--virtual-time-budget=10000",
+            "--virtual-time-budget=3000",
             f"--screenshot={picture.resolve()}",
             path.resolve().as_uri(),
         ]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             command.insert(1, "--no-sandbox")  # the browser's sandbox does not start for root; the page is our own
         try:
-            subprocess.run(command, capture_output=True, timeout=120, check=False)
+            subprocess.run(command, capture_output=True, timeout=180, check=False)
         except (OSError, subprocess.TimeoutExpired):
             return None
     return picture if picture.exists() else None

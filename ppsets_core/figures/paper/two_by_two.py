@@ -41,5 +41,3 @@ def _histograms(found: TwoByTwo, quantity: str, bins: int = 40) -> go.Figure:
         line_at(drawn, 1 - ALPHA, GREEN, "longdash", "asked for", highest)
     drawn.update_yaxes(tickformat=".0%", rangemode="tozero")
     return drawn
-
-

@@ -1,0 +1,109 @@
+"""`experiment`: one of the paper's experiments, or all: tables on screen, every number as JSON, figures to look at."""
+
+import argparse
+import shlex
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from ppsets_core.commands.bar import Bar
+from ppsets_core.errors import FileError, InputError
+from ppsets_core.experiments.paper.findings import Findings, Table, to_json
+
+HELP = "Run one of the paper's experiments: numbers as JSON, figures as a page and a picture."
+NAMES = {
+    "levels": "level against n and against ε",
+    "two-by-two": "private or plain training × private or plain calibration",
+    "bins": "coverage and set size against the number of bins",
+    "epsilons": "coverage and set size against ε",
+    "coronahack": "coverage and set size over random splits of the bundled scores",
+    "three-xrays": "three X-rays with their ranked sets",
+    "audit": "exact privacy loss of both rules and of the research code's scaling",
+}
+WITH_SPLITS = ("two-by-two", "bins", "epsilons", "coronahack")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    names = parser.add_subparsers(dest="name", required=True, metavar="NAME")
+    for name, what in (NAMES | {"all": "all of them, one after the other"}).items():
+        options = names.add_parser(name, help=what, description=what)
+        options.add_argument("--seed", type=int, default=0, help="of every random draw (default 0)")
+        options.add_argument("--out", type=Path, help=f"folder to write to (default runs/{name})")
+        options.add_argument("--json", action="store_true", help="the JSON on standard output, instead of tables")
+        if name in WITH_SPLITS:
+            options.add_argument("--splits", type=int, help="number of random splits (default: as in the docs)")
+        if name == "two-by-two":
+            options.add_argument("--train", type=Path, help="train both networks anew on this CoronaHack folder")
+        if name == "three-xrays":
+            options.add_argument("--xrays", help="X-rays to show: a folder, a zip or a file; else synthetic ones")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.seed < 0:
+        raise InputError("The seed must be 0 or a positive whole number.")
+    out = args.out or Path("runs") / args.name
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{out} cannot be made a folder ({error.strerror}). Choose another with --out.") from error
+    for name in NAMES if args.name == "all" else [args.name]:
+        run_one(name, args, out)
+    return 0
+
+
+def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
+    """Compute, write `NAME.json`, `NAME.html` and where a browser is found `NAME.png`, and print what was found."""
+    from ppsets_core.figures.page import draw_page, write_page
+
+    module = name.replace("-", "_")
+    experiment = import_module(f"ppsets_core.experiments.paper.{module}")
+    result = experiment.run(seed=args.seed, progress=Bar(name), **_own(name, args, out))
+    findings = experiment.findings(result)
+    text = to_json(findings, _command(name, args))
+    figures = import_module(f"ppsets_core.figures.paper.{module}").figures(result)
+    page = out / f"{name}.html"
+    try:
+        page.with_suffix(".json").write_text(text, encoding="utf-8")
+        write_page(page, findings.title, figures)
+    except OSError as error:
+        raise FileError(f"{out} cannot be written to ({error.strerror}). Choose another folder with --out.") from error
+    picture = draw_page(page, figures)
+    print(text if args.json else in_words(findings), end="")
+    if picture is None:
+        print("No picture was drawn: that takes Chromium or Chrome. The page shows the same.", file=sys.stderr)
+    print(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}", file=sys.stderr)
+
+
+def _own(name: str, args: argparse.Namespace, out: Path) -> dict:
+    """The arguments that only this experiment takes, where they were given."""
+    own = {}
+    if getattr(args, "splits", None) is not None:
+        own["splits"] = args.splits
+    if name == "three-xrays" and getattr(args, "xrays", None):
+        own["xrays"] = args.xrays
+    if name == "two-by-two" and getattr(args, "train", None):
+        from ppsets_core.experiments.paper.two_by_two_training import train_both
+
+        own["softmax"] = train_both(args.train, out, args.seed, Bar)
+    return own
+
+
+def _command(name: str, args: argparse.Namespace) -> str:
+    options = [f"--seed {args.seed}"]
+    for option in ("splits", "train", "xrays"):
+        if getattr(args, option, None) is not None:
+            options.append(f"--{option} {shlex.quote(str(getattr(args, option)))}")
+    return " ".join(["python -m ppsets_core experiment", name, *options])
+
+
+def in_words(findings: Findings) -> str:
+    """The tables and what was found, for a terminal."""
+    parts = [findings.title, *map(_as_text, findings.tables), "\n".join(findings.sentences)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _as_text(table: Table) -> str:
+    cells = [table.columns, *([f"{c:,}" if isinstance(c, int) else f"{c}" for c in row] for row in table.rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    return "\n".join([table.title, *lines])

@@ -1,0 +1,63 @@
+"""`epsilons`: coverage and set size against ε, each with the m* that belongs to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppsets_core.experiments.grids import EPSILONS
+from ppsets_core.experiments.paper.findings import Findings, sweep_numbers
+from ppsets_core.experiments.paper.sources import Source, part, sources, table
+from ppsets_core.experiments.sweeps import Progress, Sweep, sweep_epsilon
+
+ALPHA = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class EpsilonsSweep:
+    """One source's sweep over ε."""
+
+    source: str
+    n: int
+    accuracy: float
+    sweep: Sweep
+
+
+def run(
+    *,
+    seed: int = 0,
+    splits: int | None = None,
+    progress: Progress | None = None,
+    of: Sequence[Source] | None = None,
+    epsilons: Sequence[float] = EPSILONS,
+) -> tuple[EpsilonsSweep, ...]:
+    """Every ε on the same splits."""
+    of = of or sources(seed)
+    found = []
+    for place, source in enumerate(of):
+        rng, step = np.random.default_rng(seed), part(progress, place, len(of))
+        sweep = sweep_epsilon(source.records, source.n, ALPHA, epsilons, splits or source.splits, rng, progress=step)
+        found.append(EpsilonsSweep(source.name, source.n, source.accuracy(), sweep))
+    return tuple(found)
+
+
+def findings(found: tuple[EpsilonsSweep, ...]) -> Findings:
+    sentences = []
+    for one in found:
+        ends = {
+            rule: [float(results[place].private.coverage.mean()) for place in (0, -1)]
+            for rule, results in one.sweep.results.items()
+        }
+        first, last = one.sweep.values[0], one.sweep.values[-1]
+        sentences.append(
+            f"{one.source} (n = {one.n:,}): from ε = {first:g} to ε = {last:g} mean coverage falls from "
+            f"{ends['paper'][0]:.4f} to {ends['paper'][1]:.4f} with the paper's rule and from {ends['sharp'][0]:.4f} "
+            f"to {ends['sharp'][1]:.4f} with the sharp one; 0.9 is asked for."
+        )
+    return Findings(
+        "Coverage and set size against ε",
+        {"alpha": ALPHA, "n": {one.source: one.n for one in found}},
+        tuple(table(one.source, one.sweep, "ε") for one in found),
+        tuple(sentences),
+        {one.source: {"accuracy": one.accuracy, **sweep_numbers(one.sweep)} for one in found},
+    )

@@ -1,0 +1,74 @@
+import io
+import json
+
+import pytest
+
+from ppsets_core.__main__ import main
+from ppsets_core.commands.bar import Bar
+from ppsets_core.commands.experiment import NAMES
+from ppsets_core.figures.page import draw_page, write_page
+from ppsets_core.figures.style import figure
+
+
+@pytest.fixture
+def no_browser(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def test_an_experiment_writes_numbers_and_a_page_that_works_offline(tmp_path, capsys, no_browser):
+    assert main(["experiment", "coronahack", "--splits", "5", "--seed", "3", "--out", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr()
+    assert "Median coverage and mean set size" in shown.out
+    assert "No picture was drawn" in shown.err
+    document = json.loads((tmp_path / "out" / "coronahack.json").read_text(encoding="utf-8"))
+    assert document["command"] == "python -m ppsets_core experiment coronahack --seed 3 --splits 5"
+    assert len(document["numbers"]["nonprivate"]["coverage"]) == 5
+    page = (tmp_path / "out" / "coronahack.html").read_text(encoding="utf-8")
+    assert 'src="plotly.min.js"' in page
+    assert "https://cdn" not in page
+    assert page.count("Plotly.newPlot") == 4
+    assert (tmp_path / "out" / "plotly.min.js").stat().st_size > 1_000_000
+
+
+def test_json_on_standard_output_is_the_file(tmp_path, capsys, no_browser):
+    main(["experiment", "coronahack", "--splits", "2", "--json", "--out", str(tmp_path)])
+    assert capsys.readouterr().out == (tmp_path / "coronahack.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("arguments", [["--seed", "-1"], ["--out", __file__]])
+def test_refusals_are_sentences(arguments, capsys):
+    assert main(["experiment", "coronahack", *arguments]) == 2
+    assert capsys.readouterr().err.startswith("ppsets: ")
+
+
+def test_every_experiment_has_help(capsys):
+    for name in NAMES:
+        with pytest.raises(SystemExit) as end:
+            main(["experiment", name, "--help"])
+        assert end.value.code == 0
+        assert "--seed" in capsys.readouterr().out
+
+
+def test_the_bar_fills_up_for_people_only():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal, pipe = Terminal(), io.StringIO()
+    for bar in (Bar("levels", terminal), Bar("levels", pipe)):
+        for done in range(1, 5):
+            bar(done, 4)
+    assert "levels [#######" in terminal.getvalue()
+    assert terminal.getvalue().endswith("100%\n")
+    assert pipe.getvalue() == ""
+
+
+@pytest.mark.browser
+def test_a_browser_draws_the_page(tmp_path):
+    drawn = figure("x", "y")
+    drawn.add_scatter(x=[1, 2], y=[3, 4])
+    write_page(tmp_path / "one.html", "One <figure>", {"a & b": drawn})
+    picture = draw_page(tmp_path / "one.html", {"a & b": drawn})
+    if picture is None:
+        pytest.skip("no browser")
+    assert picture.read_bytes().startswith(b"\x89PNG")
