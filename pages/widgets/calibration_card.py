@@ -18,7 +18,7 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
         st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
         st.metric("Softmax needed", f"{calibration.cutoff:.4g}", help="1 − ŝ, to be in the set.", width="content")
         st.metric("ε spent", f"{calibration.epsilon_spent:g}", width="content")
-    st.write(meaning(calibration) + " " + guarantee(calibration.plan))
+    st.write(f"{meaning(calibration)} {_promise(calibration)}")
     st.markdown(f":small[{MARGINAL}]")
     st.caption(as_text(f"From {source}: {describe(calibration)}."))
     with st.container(horizontal=True):
@@ -33,6 +33,13 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
         )
         if st.button("Go to Diagnose", key=f"{key}_diagnose", type="primary", icon=":material/arrow_forward:"):
             st.switch_page("pages/diagnose.py")
+
+
+def _promise(calibration: Calibration) -> str:
+    """A simulation covers as a release does, but protects nobody."""
+    if not calibration.simulated:
+        return guarantee(calibration.plan)
+    return f"Planned coverage: at least {100 * calibration.coverage_lower:.4g}%. No record is protected."
 
 
 def describe(calibration: Calibration) -> str:

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from pages.widgets.text import as_text
+
 _MODEL, _NAME = "active_model", "active_model_name"
 
 
@@ -21,6 +23,17 @@ def set_active_model(model, name: str) -> None:
     st.session_state.pop(_NAME, None)
     if model is not None:
         st.session_state[_MODEL], st.session_state[_NAME] = model, name
+
+
+def warn_of_other_weights() -> None:
+    """The bundled scores are the bundled network's, and a threshold holds only for the network behind its scores."""
+    if _MODEL in st.session_state:
+        st.warning(
+            as_text(
+                f"This session classifies with {model_name()}, but the bundled scores come from the bundled network. "
+            )
+            + "A calibration on them does not hold for these weights: switch back on Model first."
+        )
 
 
 @st.cache_resource(show_spinner="Loading the model …")

@@ -5,6 +5,7 @@ from pathlib import PurePath
 import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
+from pages.widgets.model import warn_of_other_weights
 from pages.widgets.reading import Reading, forget, remember, remembered
 from ppsets_core import read_scores
 from ppsets_core.xrays.names import shown_name
@@ -21,6 +22,7 @@ def read_bundled() -> Reading:
         "The bundled model's softmax scores for the CoronaHack X-rays that were set aside for calibration. They are "
         "public, so their budget is for practice."
     )
+    warn_of_other_weights()
     return Reading(DEMO_DATASET, bundled_scores("calibration"), id="bundled")
 
 

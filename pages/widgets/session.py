@@ -18,7 +18,8 @@ def calibration_source() -> str:
     return st.session_state.get(_SOURCE, "")
 
 
-def set_active_calibration(calibration: Calibration, source: str) -> None:
+def set_active_calibration(calibration: Calibration | None, source: str) -> None:
+    """From here on this session makes its sets with this; None where nothing holds any more."""
     st.session_state[_CALIBRATION] = calibration
     st.session_state[_SOURCE] = source
 
