@@ -12,7 +12,7 @@ from pages.widgets.bundled import bundled_scores
 from pages.widgets.score_source import DEMO_BUDGET, DEMO_DATASET
 from ppsets_core import BudgetError, Calibration, Ledger, LedgerError, Records, calibrate, one_per_patient
 
-ALPHA, EPSILON = 0.1, 1.0
+ALPHA, EPSILON, RULE = 0.1, 1.0, "sharp"
 _ATTEMPTS, _SECONDS = 6, 0.3
 
 
@@ -38,7 +38,7 @@ def run_demo(open_ledger: Callable[[], Ledger]) -> Demo:
         except LedgerError as error:
             why = str(error)
             time.sleep(_SECONDS)
-    simulated = calibrate(records.scores, ALPHA, EPSILON, rng=np.random.default_rng())
+    simulated = calibrate(records.scores, ALPHA, EPSILON, method=RULE, rng=np.random.default_rng())
     sentence = f"{why} So the demo's threshold is simulated: the scores are public, but it is no private release."
     return Demo(simulated, "the demo, simulated", sentence)
 
@@ -50,9 +50,11 @@ def _released(ledger: Ledger, records: Records, attempt: str) -> Demo:
     """
     account = _account(ledger, records)
     digest = hashlib.sha256(records.scores.tobytes()).hexdigest()[:16]
-    request = f"demo {digest} {ALPHA} {EPSILON} {attempt}"
+    request = f"demo {digest} {ALPHA} {EPSILON} {RULE} {attempt}"
     try:
-        drawn = ledger.calibrate(account, records.scores, ALPHA, EPSILON, uploaded=records.uploaded, request=request)
+        drawn = ledger.calibrate(
+            account, records.scores, ALPHA, EPSILON, method=RULE, uploaded=records.uploaded, request=request
+        )
     except BudgetError:
         return _last_release(ledger, account)
     sentence = (

@@ -32,6 +32,7 @@ def read_xrays() -> Reading | None:
         return None
     if (classified := collect(_JOB)) is not None:
         remember("xrays", classified)
+        st.session_state.pop(_LISTED, None)
     if (known := remembered("xrays")) is not None:
         return known
     if source is not None:

@@ -67,6 +67,8 @@ def test_demo_without_a_ledger_is_marked_as_a_simulation(app, home, monkeypatch)
     button(app, "Try the demo").click().run()
     assert "it is no private release" in texts(app)
     assert "Simulation, not a release" in texts(app)
+    assert "No record is protected" in texts(app)
+    assert "protected by 1-differential" not in texts(app)
     assert metrics(app)["ε spent"] == ["0"]
 
 
