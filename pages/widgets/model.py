@@ -30,9 +30,9 @@ def warn_of_other_weights() -> None:
     if _MODEL in st.session_state:
         st.warning(
             as_text(
-                f"This session classifies with {model_name()}, but the bundled scores come from the bundled network. "
+                f"This session classifies with {model_name()}, but the bundled scores come from the bundled network."
             )
-            + "A calibration on them does not hold for these weights: switch back on Model first."
+            + " A calibration on them does not hold for these weights: switch back on Model first."
         )
 
 
