@@ -24,7 +24,7 @@ class LastLayerRecipe:
 
     epochs: int = 30
     batch_size: int = 64
-    learning_rate: float = 2e-3
+    learning_rate: float = 5e-3
     weight_decay: float = 0.01
     held_out: float = 0.1
     seed: int = 0
@@ -91,7 +91,7 @@ def fine_tune_last_layer(
     return FineTuned(model, *shares, spent() if privacy else None, finished)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def features(model: XrayModel, data: TrainingSet) -> Tensor:
     """What the last layer sees of each X-ray (N, 512): exactly one row an X-ray, no random views."""
     crop = model.preprocessing.crop
@@ -100,8 +100,8 @@ def features(model: XrayModel, data: TrainingSet) -> Tensor:
     rows = []
     for greys in data.greys.split(BATCH_SIZE):
         batch[: len(greys)] = model.preprocessing.normalise(centre_crop(greys.float() / 255, crop))
-        rows.append(fast(batch)[: len(greys)].numpy().copy())
-    return torch.cat([torch.from_numpy(row) for row in rows])
+        rows.append(fast(batch)[: len(greys)].clone())
+    return torch.cat(rows)
 
 
 def _blank_layer(inputs: int, classes: int) -> nn.Linear:
