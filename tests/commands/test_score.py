@@ -8,9 +8,9 @@ import pytest
 
 from ppsets_core import read_scores
 from ppsets_core.__main__ import main
-from ppsets_core.network import load_model, predict_folder
+from ppsets_core.network import load_model, predict_folder, save_model
 from ppsets_core.xrays import read_folder
-from tests.network.chests import CLASSES, png_folder
+from tests.network.chests import CLASSES, png_folder, small_model
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,8 @@ def test_what_is_left_out_is_told_and_the_rest_is_scored(xrays, tmp_path, capsys
 
 
 def test_nothing_to_score_is_one_sentence(xrays, tmp_path, capsys):
-    out = str(tmp_path / "scores.csv")
+    small, out = str(tmp_path / "small.safetensors"), str(tmp_path / "scores.csv")
+    save_model(small_model(), small)
     labels = tmp_path / "labels.csv"
     labels.write_text("file,label,split\nnormal-000.png,tuberculosis,a\n")
     for command, told in [
@@ -69,7 +70,8 @@ def test_nothing_to_score_is_one_sentence(xrays, tmp_path, capsys):
         (["score", str(xrays), "--out", str(tmp_path / "absent" / "s.csv")], "cannot be written"),
         (["score", str(xrays), "--weights", "evil.pth", "--out", out], "pickle"),
     ]:
-        assert main(command) == 2
+        weights = [] if "--weights" in command else ["--weights", small]
+        assert main([*command, *weights]) == 2
         error = capsys.readouterr().err
         assert told in error
         assert "Traceback" not in error

@@ -13,7 +13,7 @@ RECIPE = Recipe(epochs=2, batch_size=8, held_out=0.2, seed=3)
 
 @pytest.fixture(scope="module")
 def data():
-    return training_set(10)
+    return training_set(8)
 
 
 def same(one, other) -> bool:
