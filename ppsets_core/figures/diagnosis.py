@@ -8,14 +8,14 @@ import plotly.graph_objects as go
 from ppsets_core.figures.style import FAINT, GREEN, GREY, VERMILLION, as_text, figure
 from ppsets_core.sets import prediction_sets
 
-_TOP, _ROW = 22, 40
+_BELOW, _ROW = 22, 40
 
 
 def softmax_figure(classes: Sequence[str], probabilities: np.ndarray, threshold: float, most: int = 8) -> go.Figure:
     """Likeliest classes first, each named above its bar; those that reach the cutoff 1 − ŝ are in the set, green."""
     order = np.argsort(-probabilities, kind="stable")[:most]
     inside = prediction_sets(probabilities[None], threshold)[0][order]
-    drawn = figure("", "", height=_TOP + _ROW * len(order))
+    drawn = figure("", "", height=_BELOW + _ROW * len(order))
     drawn.add_bar(
         x=probabilities[order],
         y=list(range(len(order))),
@@ -34,10 +34,10 @@ def softmax_figure(classes: Sequence[str], probabilities: np.ndarray, threshold:
         name = as_text(classes[i])
         _write(drawn, 0, row, "left", f"<b>{name}</b>" if member else name)
         _write(drawn, 1, row, "right", f"{probabilities[i]:.3f}")
-    _add_cutoff(drawn, 1 - threshold)
+    _add_cutoff(drawn, 1 - threshold, len(order))
     drawn.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)
     drawn.update_yaxes(range=[len(order) - 0.45, -0.5], fixedrange=True, visible=False)
-    drawn.update_layout(margin={"l": 2, "r": 2, "t": _TOP, "b": 2})
+    drawn.update_layout(margin={"l": 2, "r": 2, "t": 2, "b": _BELOW})
     return drawn
 
 
@@ -46,13 +46,16 @@ def _write(drawn: go.Figure, x: float, row: int, anchor: str, text: str) -> None
     drawn.add_annotation(text=text, font={"size": 13}, **place)
 
 
-def _add_cutoff(drawn: go.Figure, cutoff: float) -> None:
-    drawn.add_vline(x=cutoff, line={"color": VERMILLION, "dash": "dash", "width": 2})
+def _add_cutoff(drawn: go.Figure, cutoff: float, rows: int) -> None:
+    """A mark across each bar, clear of the names above them, and its value below the last."""
+    for row in range(rows):
+        mark = {"x0": cutoff, "x1": cutoff, "y0": row - 0.04, "y1": row + 0.5}
+        drawn.add_shape(type="line", line={"color": VERMILLION, "width": 3}, **mark)
     drawn.add_annotation(
         x=cutoff,
-        y=1,
+        y=0,
         yref="paper",
-        yanchor="bottom",
+        yanchor="top",
         text=f"cutoff {cutoff:.3g}",
         showarrow=False,
         xanchor="left" if cutoff < 0.5 else "right",

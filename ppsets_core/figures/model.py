@@ -9,7 +9,7 @@ from ppsets_core.figures.style import BLUE, GREEN, GREY, ORANGE, as_text, figure
 from ppsets_core.network.recipe import Epoch
 from ppsets_core.network.report import ReliabilityBin
 
-_SHADES = [[0, "rgba(0, 114, 178, 0.05)"], [1, "rgba(0, 114, 178, 0.75)"]]
+_SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black or white as each cell needs
 
 
 def confusion_figure(classes: Sequence[str], confusion: np.ndarray) -> go.Figure:
@@ -18,7 +18,7 @@ def confusion_figure(classes: Sequence[str], confusion: np.ndarray) -> go.Figure
     share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
     drawn = figure("the model says", "true class")
     drawn.add_heatmap(
-        x=names,
+        x=[name.replace("-", "-<br>").replace(" ", "<br>") for name in names],
         y=names,
         z=share,
         zmin=0,
@@ -29,7 +29,8 @@ def confusion_figure(classes: Sequence[str], confusion: np.ndarray) -> go.Figure
         showscale=False,
         hovertemplate="%{y} taken for %{x}: %{text} (%{z:.1%})<extra></extra>",
     )
-    drawn.update_yaxes(autorange="reversed")
+    drawn.update_xaxes(showgrid=False)
+    drawn.update_yaxes(showgrid=False, autorange="reversed")
     return drawn
 
 
@@ -54,22 +55,35 @@ def reliability_figure(bins: Sequence[ReliabilityBin]) -> go.Figure:
 
 
 def training_figure(epochs: Sequence[Epoch]) -> go.Figure:
-    """Loss on the left axis, held-out accuracy and macro recall on the right."""
+    """Loss on the left axis; accuracy and mean recall on the held-out X-rays on the right."""
     drawn = figure("epoch", "training loss")
     steps = [e.epoch for e in epochs]
     drawn.add_scatter(x=steps, y=[e.loss for e in epochs], mode="lines+markers", name="loss", line={"color": BLUE})
-    shares = {"accuracy": (GREEN, "dot", "square"), "macro_recall": (ORANGE, "dash", "diamond")}
-    for field, (colour, dash, symbol) in shares.items():
+    shares = {
+        "held-out accuracy": ("accuracy", GREEN, "dot", "square"),
+        "held-out mean recall": ("macro_recall", ORANGE, "dash", "diamond"),
+    }
+    for name, (field, colour, dash, symbol) in shares.items():
         drawn.add_scatter(
             x=steps,
             y=[getattr(e, field) for e in epochs],
             mode="lines+markers",
-            name=f"held-out {field.replace('_', ' ')}",
+            name=name,
             yaxis="y2",
             line={"color": colour, "dash": dash},
             marker={"symbol": symbol},
         )
-    drawn.update_layout(yaxis2={"overlaying": "y", "side": "right", "range": [0, 1], "showgrid": False})
+    drawn.update_layout(
+        yaxis2={
+            "overlaying": "y",
+            "side": "right",
+            "tickmode": "linear",
+            "range": [0, 1],
+            "dtick": 0.2,
+            "tickformat": ".0%",
+            "showgrid": False,
+        }
+    )
     drawn.update_layout(margin={"r": 40})
     drawn.update_xaxes(range=[0.5, max(epochs[-1].epochs, 2) + 0.5] if epochs else None)
     return drawn

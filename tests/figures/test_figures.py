@@ -90,7 +90,7 @@ def test_softmax_bars_are_ranked_and_those_in_the_set_green():
     assert list(bars.customdata) == ["b", "c", "a"]
     assert list(bars.x) == [0.5, 0.3, 0.2]
     assert [colour == GREEN for colour in bars.marker.color] == [True, True, False]
-    assert figure.layout.shapes[0].x0 == 0.25
+    assert [(mark.x0, mark.x1) for mark in figure.layout.shapes] == [(0.25, 0.25)] * 3
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert texts == ["<b>b</b>", "0.500", "<b>c</b>", "0.300", "a", "0.200", "cutoff 0.25"]
 
@@ -121,7 +121,7 @@ def test_training_loss_and_held_out_shares():
     drawn = traces(figure)
     assert list(drawn["loss"].y) == [1.2, 0.9]
     assert list(drawn["held-out accuracy"].y) == [0.4, 0.6]
-    assert drawn["held-out macro recall"].yaxis == "y2"
+    assert drawn["held-out mean recall"].yaxis == "y2"
     assert figure.layout.xaxis.range[1] == 10.5
     assert len(training_figure([]).data) == 3
 

@@ -23,7 +23,7 @@ def show_card(answer: Answer, threshold: float, examined: Examined) -> None:
     """A fragment of its own, so that looking closer at one card does not draw the others again."""
     finding = answer.finding
     key = f"{examined.id}-{answer.number}"
-    with st.container(border=True, key=f"card-{key}"):
+    with st.container(border=True, height="stretch", key=f"card-{key}"):
         picture = st.container()
         st.markdown(f"**{as_text(finding.name)}**")
         with st.container(horizontal=True, gap="small"):

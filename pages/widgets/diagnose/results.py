@@ -37,11 +37,15 @@ def show_results(examined: Examined, calibration: Calibration) -> None:
 
 
 def _numbers(tally: dict[str, int]) -> None:
-    columns = st.columns(4)
-    columns[0].metric("One diagnosis", tally["one"])
-    columns[1].metric("Several", tally["several"], help="Cannot be told apart at this coverage: a review queue.")
-    columns[2].metric("None", tally["none"], help="No diagnosis reaches the cutoff.")
-    columns[3].metric("Not a chest X-ray", tally["flagged"], help="Flagged, and in none of the other counts.")
+    helps = {
+        "one": ("One diagnosis", "Every other diagnosis is ruled out."),
+        "several": ("Several", "Cannot be told apart at this coverage: a queue for review."),
+        "none": ("None", "No diagnosis reaches the cutoff."),
+        "flagged": ("Not a chest X-ray", "Flagged, and in none of the other counts."),
+    }
+    with st.container(horizontal=True, gap="large"):
+        for kind, (label, meaning) in helps.items():
+            st.metric(label, tally[kind], help=meaning, width="content")
 
 
 def _cards(answers: list[Answer], tally: dict[str, int], examined: Examined, threshold: float) -> None:
@@ -54,6 +58,7 @@ def _cards(answers: list[Answer], tally: dict[str, int], examined: Examined, thr
         required=True,
         format_func=lambda name: f"{name} ({totals[name]:,})",
         key=f"diagnose_filter_{examined.id}",
+        wrap=True,
     )
     order = right.selectbox("Order", list(ORDERS), key="diagnose_order", persist_state="session")
     picked = select(answers, FILTERS[chosen], order)

@@ -71,9 +71,10 @@ def _explain(planned: Plan, nonprivate: float, draws: list[float], records: Publ
     )
     if not draws:
         return
+    times = "once" if len(draws) == 1 else f"{len(draws)} times"
     st.write(
-        f"Drawn {len(draws)} times (simulated, not released): last ŝ = {draws[-1]:.4f}, a softmax of "
-        f"{1 - draws[-1]:.4f} or more is in the set; mean ŝ = {np.mean(draws):.4f}."
+        f"Drawn {times} (simulated, not released): last ŝ = {draws[-1]:.4f}, so a softmax of {1 - draws[-1]:.4f} or "
+        f"more is in the set; mean ŝ = {np.mean(draws):.4f}."
     )
     if records.labelled is not None:
         private, plain = (

@@ -24,7 +24,7 @@ def choose_settings() -> Settings:
     epochs = left.number_input("Epochs", 1, 500, 30, key="tune_epochs", help="How often every X-ray is looked at.")
     batch = middle.select_slider("X-rays a step", [8, 16, 32, 64, 128, 256], 64, key="tune_batch")
     rate = right.select_slider(
-        "Learning rate", [1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2], 2e-3, format_func="{:g}".format, key="tune_rate"
+        "Learning rate", [1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2], 5e-3, format_func="{:g}".format, key="tune_rate"
     )
     if not st.toggle("With differential privacy (DP-SGD)", key="tune_private"):
         return Settings(epochs, batch, rate)

@@ -1,0 +1,112 @@
+"""From X-rays to ranked sets in the browser: files, zip, DICOM, what is no X-ray, many pages, a narrow window."""
+
+import csv
+import re
+
+from tests.browser.driving import go_to, metric, press, sees, settle, upload, visit
+from tests.browser.pictures import colour_photo, png, xray_archive, xray_dicom, xray_pngs
+
+CARDS = "[class*=st-key-card-]"
+
+
+def diagnose(page, app, *files):
+    """Home's demo, then Diagnose with these files, until their sets are there."""
+    visit(page, app)
+    press(page, "Try the demo")
+    go_to(page, "Diagnose")
+    if files:
+        upload(page, *files)
+        press(page, re.compile("Find their prediction sets"))
+        page.locator(CARDS).first.wait_for(timeout=120_000)
+        settle(page)
+
+
+def test_without_a_calibration_there_is_a_way_on(app, page):
+    visit(page, app, "diagnose")
+    sees(page, "There is no calibration yet")
+    page.get_by_test_id("stMain").get_by_role("link", name=re.compile("demo")).click()
+    page.get_by_role("heading", name=re.compile("Private prediction sets")).wait_for()
+
+
+def test_demo_to_ranked_sets_of_the_synthetic_x_rays(app, page):
+    diagnose(page, app)
+    press(page, re.compile("Use the synthetic"))
+    page.locator(CARDS).first.wait_for(timeout=120_000)
+    settle(page)
+    assert page.locator(CARDS).count() == 12
+    assert page.locator(CARDS).filter(has_text="Synthetic").count() == 12
+    sees(page, "not a promise about this one")
+    page.locator(CARDS).first.locator(".main-svg").first.wait_for()
+
+
+def test_files_dicom_and_what_is_no_x_ray(app, page, tmp_path):
+    odd = colour_photo("<b>photo</b> *x*.png")
+    torn = png("torn.png", xray_grey())
+    torn["buffer"] = torn["buffer"][:200]
+    diagnose(page, app, *xray_pngs(2, 0), xray_dicom("scan.dcm", 3), odd, torn)
+    assert metric(page, "Not a chest X-ray") == "1"
+    assert sum(int(metric(page, name)) for name in ("One diagnosis", "Several", "None")) == 3
+    sees(page, "1 file was left out")
+    sees(page, "<b>photo</b> *x*.png")
+    sees(page, "A colour picture")
+    page.get_by_role("tab", name="Table").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download all results").click()
+    download.value.save_as(tmp_path / "sets.csv")
+    rows = list(csv.DictReader((tmp_path / "sets.csv").open(encoding="utf-8")))
+    assert [row["file"] for row in rows] == ["xray 00.png", "xray 01.png", "scan.dcm", "<b>photo</b> *x*.png"]
+    assert rows[3]["reading"] == "flagged"
+
+
+def test_zip_pages_filter_order_and_heat_map(app, page):
+    diagnose(page, app, xray_archive("xrays.zip", 14, 0))
+    assert page.locator(CARDS).count() == 12
+    page.get_by_role("button", name="Page 2", exact=True).click()
+    settle(page)
+    page.wait_for_function(f"document.querySelectorAll('{CARDS}').length === 2")
+    one = int(metric(page, "One diagnosis"))
+    page.get_by_role("radio", name=re.compile(r"^One \(")).click()
+    settle(page)
+    page.wait_for_function(f"document.querySelectorAll('{CARDS}').length === {min(one, 12)}")
+    page.get_by_role("radio", name=re.compile(r"^All \(")).click()
+    settle(page)
+    page.locator(CARDS).first.get_by_text("Where the model looked").click()
+    sees(page, "not where disease is")
+
+
+def test_cards_stay_while_other_screens_are_visited_and_no_one_else_sees_them(app, new_page):
+    page, other = new_page(), new_page()
+    diagnose(page, app, *xray_pngs(1, 4))
+    go_to(page, "Explore")
+    go_to(page, "Diagnose")
+    page.locator(CARDS).first.wait_for()
+    diagnose(other, app)
+    assert other.locator(CARDS).count() == 0
+
+
+def test_unusable_files_get_a_sentence(app, page):
+    visit(page, app)
+    press(page, "Try the demo")
+    go_to(page, "Diagnose")
+    upload(page, {"name": "page.png", "mimeType": "image/png", "buffer": b"<html>"})
+    press(page, re.compile("Find their prediction sets"))
+    sees(page, re.compile("no usable X-ray"))
+
+
+def test_cards_fit_a_narrow_window(app, new_page):
+    page = new_page(400)
+    visit(page, app)
+    press(page, "Try the demo")
+    press(page, re.compile("Go to Diagnose"))
+    page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
+    upload(page, *xray_pngs(2, 1))
+    press(page, re.compile("Find their prediction sets"))
+    page.locator(CARDS).first.wait_for(timeout=120_000)
+    settle(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 400
+
+
+def xray_grey():
+    from ppsets_core.synthetic import draw_xrays
+
+    return draw_xrays(1, 9)[0].grey

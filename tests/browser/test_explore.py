@@ -1,0 +1,103 @@
+"""Every view of Explore is drawn in the browser, long runs can be cancelled, nothing is spent."""
+
+import re
+
+import pytest
+
+from tests.browser.driving import move_slider, press, sees, settle, upload, visit
+from tests.browser.samples import score_file
+
+TRACES = "figures => figures.map(figure => figure.data.map(trace => trace.name).filter(Boolean))"
+PLOTS = "[data-testid=stMain] .js-plotly-plot"
+
+
+def drawn(page, count: int) -> list[list[str]]:
+    """The named series of each figure, once so many figures are there."""
+    page.locator(PLOTS).nth(count - 1).locator(".main-svg").first.wait_for()
+    page.wait_for_function(f"document.querySelectorAll('{PLOTS}').length === {count}")
+    return page.locator(PLOTS).evaluate_all(TRACES)
+
+
+def view(page, name: str) -> None:
+    page.get_by_role("tab", name=name).click()
+    settle(page)
+
+
+def test_planner_follows_the_slider(app, page):
+    visit(page, app, "explore")
+    sees(page, "How many records for ε = 1?")
+    assert drawn(page, 1) == [["paper's rule", "sharp rule"]]
+    move_slider(page, "ε: privacy loss", 1)
+    sees(page, "How many records for ε = 1.1?")
+
+
+def test_levels(app, page):
+    visit(page, app, "explore")
+    view(page, "Levels")
+    over_n, over_epsilon = drawn(page, 2)
+    assert over_n == [f"{m}, ε = {e}" for m in ("paper", "sharp") for e in ("0.1", "1", "10")] + ["without privacy"]
+    assert "sharp, n = 10,000" in over_epsilon
+
+
+@pytest.mark.parametrize("over", ["ε", "bins m", "records n"])
+def test_random_splits(app, page, over):
+    visit(page, app, "explore")
+    view(page, "Random splits")
+    page.get_by_role("radio", name=over, exact=True).click()
+    settle(page)
+    press(page, "Run")
+    sees(page, "One of these points")
+    coverage, size, *histograms = drawn(page, 5)
+    assert {"paper's rule", "sharp rule", "without privacy", "asked for"} == set(coverage)
+    assert {"paper's rule", "sharp rule", "without privacy"} == set(size)
+    assert len(histograms) == 3
+
+
+def test_a_long_run_shows_progress_and_can_be_cancelled(app, page):
+    visit(page, app, "explore")
+    view(page, "Random splits")
+    page.get_by_role("radio", name="records n", exact=True).click()
+    settle(page)
+    move_slider(page, "Random splits", 3)
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Cancel").click()
+    sees(page, re.compile("Cancelled"))
+    assert page.locator(PLOTS).count() == 0
+
+
+def test_inside_a_release(app, page):
+    visit(page, app, "explore")
+    view(page, "Inside a release")
+    assert drawn(page, 1) == [["probability of ŝ", "without privacy"]]
+    press(page, "Draw 50 times")
+    sees(page, "Drawn 50 times (simulated, not released)")
+    assert drawn(page, 1) == [["probability of ŝ", "without privacy", "ŝ, simulated", "earlier draws"]]
+
+
+def test_a_file_is_taken_only_as_public(app, page):
+    visit(page, app, "explore")
+    page.get_by_role("radio", name="A public file").click()
+    settle(page)
+    sees(page, "Private records belong on Calibrate")
+    page.get_by_text("These records are public or made up").click()
+    settle(page)
+    upload(page, score_file("open.csv", 400, 5))
+    sees(page, re.compile("open.csv: 400 records, used as public"))
+
+
+def test_nothing_is_spent(app, page):
+    ledger = app.home / "ledger.sqlite"
+    before = ledger.read_bytes() if ledger.exists() else b""
+    visit(page, app, "explore")
+    for name in ("Levels", "Inside a release"):
+        view(page, name)
+    press(page, "Draw once")
+    assert (ledger.read_bytes() if ledger.exists() else b"") == before
+
+
+def test_every_view_fits_a_narrow_window(app, new_page):
+    page = new_page(400)
+    visit(page, app, "explore")
+    for name in ("Planner", "Levels", "Random splits", "Inside a release"):
+        view(page, name)
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 400
