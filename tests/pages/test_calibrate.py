@@ -158,11 +158,14 @@ def test_same_records_under_another_name_are_known(upload, ledger, score_csv):
     assert metrics(at)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
 
 
-def test_file_is_kept_when_the_screen_is_left_and_forgotten_when_removed(upload, app):
+def test_choices_are_kept_when_the_screen_is_left_and_a_file_is_forgotten_when_removed(upload, app):
     at = upload(700)
+    at.select_slider(key="epsilon").set_value(0.9).run()
+    at.radio(key="rule").set_value("sharp").run()
     at.switch_page("pages/ledger.py").run()
     at.switch_page("pages/calibrate.py").run()
     assert metrics(at)["Records read"] == ["700"]
+    assert (at.select_slider(key="epsilon").value, at.radio(key="rule").value) == (0.9, "sharp")
     at.file_uploader(key="score_file").set_value(("b.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
     assert metrics(at)["Records read"] == ["2"]
     at.file_uploader(key="score_file").clear().run()
