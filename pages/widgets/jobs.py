@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import streamlit as st
 
+from pages.widgets.guard import guarded
 from ppsets_core.background import Cancelled, Job, Report
 
 Result = TypeVar("Result")
@@ -36,6 +37,7 @@ def collect(key: str) -> object | None:
 
 
 @st.fragment(run_every=0.5)
+@guarded()
 def show_progress(key: str, words: str, draw: Callable[[Report], None] | None = None) -> None:
     """A bar and a Cancel button, twice a second, until the work ends; `draw` adds what the work tells meanwhile."""
     job = st.session_state.get(key)

@@ -70,6 +70,18 @@ def test_random_splits_over_each_parameter(explore, over):
     assert "20 random splits" in texts(at)
 
 
+def test_another_run_in_the_same_session_has_points_of_its_own(explore):
+    at = explore("Random splits")
+    at.select_slider(key="explore_repetitions").set_value(20)
+    for over in ("epsilon", "n"):
+        at.segmented_control(key="explore_over").set_value(over).run()
+        button(at, "Run").click().run()
+        at = finish(at, "explore_job")
+        assert not at.error
+    (point,) = [each for each in at.select_slider if each.key.startswith("explore_point")]
+    assert point.value in range(100, 1401)
+
+
 def test_a_run_can_be_cancelled(explore):
     at = explore("Random splits")
     at.select_slider(key="explore_repetitions").set_value(1000).run()
@@ -108,6 +120,16 @@ def test_a_file_is_explored_only_if_it_is_said_to_be_public(explore, score_csv):
     at.file_uploader[0].set_value(("bad.csv", b"score\n7\n", "text/csv")).run()
     assert "bad.csv" in at.error[0].value.replace("\\", "")
     assert at.tabs
+
+
+def test_of_a_very_large_file_a_part_is_looked_at(explore):
+    at = explore("Inside a release")
+    at.segmented_control(key="explore_source").set_value("A public file").run()
+    at.checkbox(key="explore_is_public").check().run()
+    many = b"score\n" + b"0.25\n" * 20_001
+    at.file_uploader[0].set_value(("many.csv", many, "text/csv")).run()
+    assert "Of these, 20,000 drawn at random are looked at." in texts(at)
+    assert not at.error
 
 
 def test_simulated_records(explore):

@@ -13,6 +13,7 @@ from ppsets_core.experiments.sweeps import Labelled
 from ppsets_core.sets import conformity_scores
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
+MOST = 20_000
 _UPLOADED = "explore_uploaded"
 
 
@@ -102,6 +103,10 @@ def _forget() -> None:
 
 
 def _from_file(records: Records) -> PublicRecords:
+    kept = slice(None)
+    if len(records) > MOST:
+        st.caption(f"Of these, {MOST:,} drawn at random are looked at.")
+        kept = np.sort(np.random.default_rng(0).choice(len(records), MOST, replace=False))
     has_sets = records.probabilities is not None
-    labelled = Labelled(records.probabilities, records.labels) if has_sets else None
-    return PublicRecords(records.source, records.scores, labelled)
+    labelled = Labelled(records.probabilities[kept], records.labels[kept]) if has_sets else None
+    return PublicRecords(records.source, records.scores[kept], labelled)

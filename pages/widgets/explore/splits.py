@@ -1,6 +1,7 @@
 """Coverage and set size over random splits against ε, bins or records: run in the background, then drawn."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
 import numpy as np
 import streamlit as st
@@ -28,6 +29,7 @@ class Experiment:
 
     sweep: Sweep
     words: str
+    id: str = field(default_factory=lambda: uuid4().hex)
 
 
 def show_splits(records: PublicRecords | None) -> None:
@@ -101,7 +103,11 @@ def _draw(experiment: Experiment) -> None:
     st.subheader("One of these points, split by split", anchor=False)
     middle = sweep.values[len(sweep.values) // 2]
     value = st.select_slider(
-        AXES[sweep.over].capitalize(), sweep.values, middle, format_func=lambda v: f"{v:,g}", key="explore_point"
+        AXES[sweep.over].capitalize(),
+        sweep.values,
+        middle,
+        format_func=lambda v: f"{v:,g}",
+        key=f"explore_point_{experiment.id}",
     )
     results = sweep.at(value)
     figures = {

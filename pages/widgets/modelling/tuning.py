@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.widgets.jobs import collect, is_running, show_progress, start_job
-from pages.widgets.model import active_model, model_name
+from pages.widgets.model import active_model
 from pages.widgets.modelling.files import bytes_of
 from pages.widgets.modelling.settings import choose_settings
 from pages.widgets.modelling.switch import switch_to
@@ -69,13 +69,13 @@ def _show(tuned: Tuned) -> None:
     if tuned.privacy is not None:
         spent = f"ε = {tuned.result.epsilon:.3g}"
         right.metric("Privacy spent", spent, help=f"At δ = {tuned.privacy.delta:g}, by Opacus's accountant.")
-        st.caption(DP_NOTE)
+        st.caption(f"{DP_NOTE} No budget of the Ledger screen is charged for it: keep count of it yourself.")
     st.caption(as_text(f"{tuned.xrays:,} X-rays, classes {', '.join(tuned.result.model.classes)}; from {tuned.base}."))
     show_refused(tuned.refused)
     st.plotly_chart(training_figure(tuned.epochs), key="tune_loss", alt="Loss and held-out accuracy by epoch")
     with st.container(horizontal=True):
         if st.button("Use this model", type="primary", key="tune_use"):
-            switch_to(tuned.result.model, f"weights fine-tuned in this session, from {model_name()}")
+            switch_to(tuned.result.model, "weights fine-tuned in this session")
         st.download_button(
             "Download the weights (safetensors)",
             lambda: bytes_of(tuned.result.model),
@@ -85,7 +85,10 @@ def _show(tuned: Tuned) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-    st.caption("A calibration made with other weights does not hold for these: calibrate again after switching.")
+    st.caption(
+        "A calibration made with other weights does not hold for these: calibrate again after switching, "
+        "with X-rays that were not among these, for the model knows these too well."
+    )
 
 
 def _percent(share: float) -> str:
