@@ -121,6 +121,7 @@ def _take(page: Page, name: str) -> None:
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": size["width"], "height": max(600, min(height, TALLEST))})
     page.mouse.move(0, 0)
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
     page.evaluate("document.activeElement?.blur()")
     page.wait_for_timeout(1000)
     settle(page)

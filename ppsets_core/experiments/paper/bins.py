@@ -12,7 +12,7 @@ from ppsets_core.planning import plan
 from ppsets_core.validation import METHODS
 
 ALPHA, EPSILON = 0.1, 5.0
-BINS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+BINS = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,14 +56,26 @@ def train_small(
     privacy: Privacy | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SmallNetwork:
-    """Train from scratch on all of `data`. The seed fixes the noise too, which only public X-rays allow."""
+    """Train from scratch on all of `data`. The seed fixes the noise too, which only public X-rays allow.
+
+    On one thread: layers so small gain nothing from more, and sums are then the same on every machine of a kind.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return _train(data, recipe, privacy, progress)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _train(
+    data: TrainingSet, recipe: SmallRecipe, privacy: Privacy | None, progress: Callable[[int, int], None] | None
+) -> SmallNetwork:
     torch.manual_seed(recipe.seed)
     generator = torch.Generator().manual_seed(recipe.seed)
     network = build(len(data.classes))
     optimiser = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate)
-    loader = DataLoader(
-        TensorDataset(data.greys, data.labels), recipe.batch_size, shuffle=True, drop_last=True, generator=generator
-    )
+    loader = DataLoader(TensorDataset(data.greys, data.labels), recipe.batch_size, shuffle=True, generator=generator)
     spent = None
     trained, stepped = network, optimiser
     if privacy is not None:

@@ -17,7 +17,7 @@ from ppsets_core.network.dp_sgd import Privacy
 from ppsets_core.network.training_set import TrainingSet
 
 HELD_OUT = ("calibration", "validation")
-RECIPES = {"plain": SmallRecipe(12, 64, 2e-3), "private": SmallRecipe(40, 512, 4e-3)}
+RECIPES = {"plain": SmallRecipe(8, 64, 2e-3), "private": SmallRecipe(15, 256, 3e-3)}
 PRIVACY = {"plain": None, "private": Privacy(EPSILON, DELTA, clip=1.0)}
 
 
