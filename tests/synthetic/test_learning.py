@@ -1,0 +1,67 @@
+"""Learning the generator: from the train split only, the same file every time; the bundled one is small."""
+
+import csv
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ppsets_core.errors import FileError
+from ppsets_core.synthetic import iter_xrays
+from ppsets_core.synthetic.generator import BUNDLED, SIDE, load_generator, save_generator
+from ppsets_core.synthetic.learn import emphasised, learn_generator
+from ppsets_core.synthetic.training_xrays import read_training_xrays
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A data folder in CoronaHack's layout, its X-rays synthetic; those outside `train` are not even there."""
+    path = tmp_path_factory.mktemp("data")
+    (path / "images").mkdir()
+    with (path / "labels.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["file", "label", "patient", "split"])
+        for i, xray in enumerate(iter_xrays(36, seed=8)):
+            Image.fromarray((xray.grey * 255).astype(np.uint8)).save(path / "images" / f"{i:02d}.png")
+            table.writerow([f"{i:02d}.png", xray.label, f"patient{i}", "train"])
+        table.writerow(["private.png", "normal", "someone", "calibration"])
+    return path
+
+
+def test_learning_reads_the_train_split_only_and_repeats_itself(data, tmp_path):
+    xrays = read_training_xrays(data)
+    assert len(xrays.greys) == 36
+    for name in ("first.npz", "second.npz"):
+        save_generator(learn_generator(xrays, components=6), tmp_path / name)
+    assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "second.npz").read_bytes()
+    generator = load_generator(tmp_path / "first.npz")
+    average = xrays.at(SIDE).mean(axis=0)
+    assert np.corrcoef(generator.mean, average)[0, 1] > 0.9
+    assert list(generator.classes) == sorted(set(xrays.labels))
+
+
+def test_emphasis_moves_a_class_away_from_its_nearest_neighbour():
+    before = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 0.0]])
+    after = emphasised(before)
+    assert after[0, 0] < 0 < 1 < after[1, 0]
+    assert after[2, 0] > 5
+
+
+def test_the_bundled_generator_is_small_and_holds_plain_arrays():
+    assert BUNDLED.stat().st_size <= 6_000_000
+    with np.load(BUNDLED, allow_pickle=False) as file:
+        assert all(file[name].dtype.kind in "fiU" for name in file.files)
+
+
+@pytest.mark.parametrize("text", [None, "file,label\n", "file,label,patient,split\nx.png,normal,p,validation\n"])
+def test_a_folder_without_training_xrays_is_named(tmp_path, text):
+    if text:
+        (tmp_path / "labels.csv").write_text(text + "x.png,normal\n" * (text.count(",") < 3))
+    with pytest.raises(FileError, match=r"labels\.csv"):
+        read_training_xrays(tmp_path)
+
+
+def test_a_damaged_generator_is_an_error_that_says_so(tmp_path):
+    (tmp_path / "broken.npz").write_bytes(b"PK not really")
+    with pytest.raises(FileError, match="Restore"):
+        load_generator(tmp_path / "broken.npz")

@@ -1,0 +1,167 @@
+"""The gate lets upright chest X-rays through, stops other pictures, and names what is turned or inverted."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from ppsets_core.gate import check_chest_xray
+from ppsets_core.gate.learn import learn_fit, other_views
+from ppsets_core.gate.misfit import BUNDLED, SIDE
+from ppsets_core.synthetic import draw_xrays
+from ppsets_core.synthetic.texture import stretched
+from ppsets_core.synthetic.training_xrays import TrainingXrays
+from ppsets_core.xrays.picture import Picture
+
+CORONAHACK = Path(__file__).parents[2] / "shared" / "coronahack"
+CHESTS = [xray.grey for xray in draw_xrays(60, seed=17)]
+
+
+def check(grey: np.ndarray, chroma: float = 0.0) -> str:
+    result = check_chest_xray(Picture("picture", np.ascontiguousarray(grey, dtype=np.float32), chroma))
+    assert result.is_chest_xray == (result.reason == "")
+    return result.reason
+
+
+def flagged(greys: list[np.ndarray]) -> float:
+    return float(np.mean([check(grey) != "" for grey in greys]))
+
+
+def smooth_field(rng, roughness: float, height: int = 240, width: int = 320) -> np.ndarray:
+    """A cloud-like random picture with power falling off as frequency to the given power."""
+    frequency = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width))
+    frequency[0, 0] = np.inf
+    field = np.fft.irfft2(np.fft.rfft2(rng.standard_normal((height, width))) * frequency ** (-roughness / 2))
+    return np.clip(0.5 + 0.2 * field / field.std(), 0, 1)
+
+
+def document(rng) -> np.ndarray:
+    image = Image.new("L", (420, 560), 245)
+    pen = ImageDraw.Draw(image)
+    for y in range(30, 530, int(rng.integers(12, 30))):
+        if rng.random() < 0.85:
+            pen.text((30, y), "".join(rng.choice(list("abcdefgh ijklmno prstu"), 60)), fill=20)
+    return np.asarray(image) / 255
+
+
+def ct_slice(rng) -> np.ndarray:
+    """A body section: an ellipse on black with two lungs, a heart, a spine and ribs."""
+    y, x = np.mgrid[-1:1:300j, -1:1:300j]
+    half_width, half_height = rng.uniform(0.7, 0.95), rng.uniform(0.5, 0.75)
+
+    def ellipse(at_x: float, at_y: float, a: float, b: float) -> np.ndarray:
+        return ((x / half_width - at_x) / a) ** 2 + ((y / half_height - at_y) / b) ** 2 < 1
+
+    picture = np.where(ellipse(0, 0, 1, 1), 0.5, 0.0)
+    picture[ellipse(-0.45, 0, 0.3, 0.62) | ellipse(0.45, 0, 0.3, 0.62)] = rng.uniform(0, 0.25)
+    picture[ellipse(0.1, -0.15, 0.22, 0.3)] = rng.uniform(0.55, 0.8)
+    picture[ellipse(0, 0.6, 0.12, 0.15)] = 1
+    for angle in np.arange(0.2, 6.4, 0.45):
+        picture[ellipse(0.85 * np.cos(angle), 0.82 * np.sin(angle), 0.06, 0.04)] = 0.9
+    return np.clip(picture + rng.normal(0, 0.03, picture.shape), 0, 1)
+
+
+def texture(rng) -> np.ndarray:
+    y, x = np.mgrid[:240, :320]
+    kinds = (
+        np.sin(x * rng.uniform(0.05, 0.8) + y * rng.uniform(-0.8, 0.8)),
+        np.sign(np.sin(x * np.pi / rng.integers(8, 50)) * np.sin(y * np.pi / rng.integers(8, 50))),
+        np.sin(np.hypot(x - rng.uniform(0, 320), y - rng.uniform(0, 240)) * rng.uniform(0.05, 0.5)),
+        np.sin(smooth_field(rng, 2.6) * rng.uniform(10, 40)),
+    )
+    return 0.5 + 0.3 * kinds[rng.integers(len(kinds))]
+
+
+OTHER_PICTURES = {
+    "document": document,
+    "CT slice": ct_slice,
+    "texture": texture,
+    "cloudy landscape": lambda rng: smooth_field(rng, rng.uniform(1.5, 3)),
+    "noise": lambda rng: rng.random((200, 260)),
+    "strong coarse noise": lambda rng: np.kron(rng.random((20, 26)), np.ones((12, 12))),
+    "flat": lambda rng: np.full((200, 260), rng.random()),
+    "nearly flat": lambda rng: np.clip(rng.random() + rng.normal(0, 0.02, (200, 260)), 0, 1),
+    "gradient": lambda rng: np.outer(np.linspace(*rng.random(2), 200), np.linspace(*rng.random(2), 260)),
+}
+
+
+def test_upright_chest_xrays_pass():
+    assert flagged(CHESTS) <= 0.02
+
+
+@pytest.mark.parametrize("side", [64, 100, 700, 2000])
+def test_size_does_not_matter(side):
+    small = [stretched(grey, round(side * 1.3), side).clip(0, 1) for grey in CHESTS[:12]]
+    assert flagged(small) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda grey: 1 - grey, "inverted grey scale (bones dark)"),
+        (lambda grey: grey[::-1, ::-1], "upside down"),
+        (lambda grey: grey[::-1], "upside down"),
+        (np.rot90, "on its side"),
+        (lambda grey: np.rot90(grey, 3), "on its side"),
+        (lambda grey: 1 - grey[::-1, ::-1], "inverted grey scale and upside down"),
+    ],
+)
+def test_turned_and_inverted_xrays_are_named_as_such(change, reason):
+    reasons = [check(change(grey)) for grey in CHESTS]
+    assert np.mean([reason in said for said in reasons]) >= 0.95
+
+
+def test_a_mirrored_dim_or_bordered_xray_still_passes():
+    assert flagged([grey[:, ::-1] for grey in CHESTS]) <= 0.05
+    assert flagged([0.3 + 0.4 * grey for grey in CHESTS]) <= 0.05
+    assert flagged([np.pad(grey, 10) for grey in CHESTS]) <= 0.05
+
+
+@pytest.mark.parametrize("kind", OTHER_PICTURES)
+def test_other_pictures_are_stopped(kind):
+    rng = np.random.default_rng(4)
+    assert flagged([OTHER_PICTURES[kind](rng) for _ in range(40)]) >= 0.95
+
+
+def test_colour_size_and_shape_are_given_as_reasons():
+    chest = CHESTS[0]
+    assert "colour" in check(chest, chroma=0.25)
+    assert check(chest, chroma=0.03) == ""
+    assert "small" in check(chest[:40, :40])
+    assert check(np.zeros((1, 1))) != ""
+    assert "wide" in check(stretched(chest, 2600, 256).clip(0, 1))
+    assert "contrast" in check(np.full((300, 300), 0.5))
+
+
+def test_the_gate_can_be_learnt_again():
+    xrays = draw_xrays(300, seed=30)
+    squares = np.stack([stretched(xray.grey, 256, 256).clip(0, 1) * 255 for xray in xrays]).astype(np.uint8)
+    names = np.array([f"patient {i}" for i in range(len(xrays))])
+    aspects = np.array([xray.grey.shape[1] / xray.grey.shape[0] for xray in xrays])
+    fit = learn_fit(TrainingXrays(squares, np.array([xray.label for xray in xrays]), names, aspects))
+    fresh = np.stack([stretched(grey, SIDE, SIDE).ravel() for grey in CHESTS])
+    misfit = fit.misfit(fresh)
+    assert np.mean(misfit <= fit.limit) >= 0.95
+    for view in other_views(fresh):
+        assert np.mean(fit.misfit(view) > misfit * fit.margin) >= 0.9
+
+
+def test_the_gates_numbers_are_plain_arrays():
+    with np.load(BUNDLED, allow_pickle=False) as file:
+        assert all(file[name].dtype.kind == "f" for name in file.files)
+
+
+@pytest.mark.coronahack
+@pytest.mark.skipif(not CORONAHACK.exists(), reason="needs the CoronaHack X-rays")
+def test_at_most_one_in_a_hundred_held_out_xrays_is_flagged():
+    with (CORONAHACK / "labels.csv").open(newline="") as file:
+        held_out = [row["file"] for row in csv.DictReader(file) if row["split"] != "train"]
+    greys = []
+    for name in held_out:
+        with Image.open(CORONAHACK / "images" / name) as image:
+            greys.append(np.asarray(image.convert("L"), dtype=np.float32) / 255)
+    assert flagged(greys) <= 0.01
+    assert flagged([1 - grey for grey in greys]) >= 0.95
+    assert flagged([grey[::-1, ::-1] for grey in greys]) >= 0.95
