@@ -136,7 +136,7 @@ def test_colour_size_and_shape_are_given_as_reasons():
 
 
 def test_the_gate_can_be_learnt_again():
-    xrays = draw_xrays(300, seed=30)
+    xrays = draw_xrays(240, seed=30)
     squares = np.stack([stretched(xray.grey, 256, 256).clip(0, 1) * 255 for xray in xrays]).astype(np.uint8)
     names = np.array([f"patient {i}" for i in range(len(xrays))])
     aspects = np.array([xray.grey.shape[1] / xray.grey.shape[0] for xray in xrays])
@@ -163,5 +163,5 @@ def test_at_most_one_in_a_hundred_held_out_xrays_is_flagged():
         with Image.open(CORONAHACK / "images" / name) as image:
             greys.append(np.asarray(image.convert("L"), dtype=np.float32) / 255)
     assert flagged(greys) <= 0.01
-    assert flagged([1 - grey for grey in greys]) >= 0.95
-    assert flagged([grey[::-1, ::-1] for grey in greys]) >= 0.95
+    assert flagged([1 - grey for grey in greys[::5]]) >= 0.95
+    assert flagged([grey[::-1, ::-1] for grey in greys[::5]]) >= 0.95

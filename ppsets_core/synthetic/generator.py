@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -33,7 +34,8 @@ class Generator:
     def standardised_picture(self, coefficients: np.ndarray) -> np.ndarray:
         """The soft picture (SIDE × SIDE) that these coefficients stand for, before contrast and brightness."""
         weights = (coefficients * self.steps).astype(np.float32)
-        return (self.mean + weights @ self.components).reshape(SIDE, SIDE)
+        soft = np.einsum("k,kp->p", weights, self.components)  # `@` starts threads: slow on a busy machine
+        return (self.mean + soft).reshape(SIDE, SIDE)
 
 
 def save_generator(generator: Generator, path: Path) -> None:
@@ -52,7 +54,7 @@ def load_generator(path: Path = BUNDLED) -> Generator:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {field.name: file[field.name] for field in fields(Generator)}
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, ValueError, BadZipFile) as error:
         raise FileError(f"{path}: not a generator of synthetic X-rays. Restore the file from the project.") from error
     for name, array in arrays.items():
         if array.dtype.kind in "fi":

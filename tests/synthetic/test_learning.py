@@ -61,7 +61,8 @@ def test_a_folder_without_training_xrays_is_named(tmp_path, text):
         read_training_xrays(tmp_path)
 
 
-def test_a_damaged_generator_is_an_error_that_says_so(tmp_path):
-    (tmp_path / "broken.npz").write_bytes(b"PK not really")
+@pytest.mark.parametrize("data", [b"no archive", BUNDLED.read_bytes()[:1000]], ids=["other", "truncated"])
+def test_a_damaged_generator_is_an_error_that_says_so(tmp_path, data):
+    (tmp_path / "broken.npz").write_bytes(data)
     with pytest.raises(FileError, match="Restore"):
         load_generator(tmp_path / "broken.npz")

@@ -8,7 +8,7 @@ from ppsets_core.xrays.picture import Picture
 
 
 def test_the_bundled_network_recognises_most_synthetic_xrays():
-    model, xrays = load_model(), draw_xrays(180, seed=21)
+    model, xrays = load_model(), draw_xrays(120, seed=21)
     probabilities = predict(model, (Picture("synthetic", xray.grey, 0.0) for xray in xrays))
     labels = np.array([model.classes.index(xray.label) for xray in xrays])
     right = probabilities.argmax(axis=1) == labels
