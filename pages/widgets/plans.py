@@ -8,7 +8,7 @@ from ppsets_core.split_conformal import conformal_rank
 from ppsets_core.wording import guarantee, price_in_ranks, remedy, rounded_up
 
 RULES = {
-    "paper": ("The paper's rule", "As published and reviewed. It aims higher than it has to, so sets are larger."),
+    "paper": ("The paper's rule", "As published. It aims higher than it has to, so sets are larger."),
     "sharp": (
         "The sharp rule",
         "Ours: the same ε and the same guarantee, with about a quarter of the surplus, so smaller sets.",
