@@ -126,7 +126,8 @@ def _take(page: Page, name: str) -> None:
     page.wait_for_timeout(1000)
     settle(page)
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    image.quantize(256, dither=Image.Dither.NONE).save(OUT / f"{name}.png", optimize=True)
+    palette = image.quantize(256, kmeans=1)
+    image.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(OUT / f"{name}.png", optimize=True)
     page.set_viewport_size(size)
     print(name)
 

@@ -119,6 +119,7 @@ def findings(found: TwoByTwo) -> Findings:
             f"{dearer} costs more: private training adds {training:.3f} diagnoses to the mean set, private calibration "
             f"{calibration:.3f} (sharp rule: {sharp:.3f}).",
             _coverage_sentence(found),
+            _training_sentence(found.training),
         ),
         {
             "accuracy": found.accuracy,
@@ -135,6 +136,15 @@ def _coverage_sentence(found: TwoByTwo) -> str:
     mean = float(low.outcome.coverage.mean())
     verdict = "at least 0.9" if mean >= 1 - ALPHA else "0.9 but for the chance of the splits"
     return f"Mean coverage is {verdict} in every cell; the least is {mean:.4f} ± {low.standard_error:.4f}."
+
+
+def _training_sentence(facts: dict) -> str:
+    plain, private = (facts[model] for model in MODELS)
+    return (
+        f"Trained once each on {facts['trained on']:,} X-rays: {plain['epochs']} epochs in batches of "
+        f"{plain['batch_size']} without privacy, {private['epochs']} in batches of {private['batch_size']} with DP-SGD "
+        f"that spent ε = {private['epsilon spent']} at δ = {private['delta']:g}."
+    )
 
 
 _COLUMNS = ("training", "calibration", "accuracy", "mean coverage", "standard error", "median coverage", "mean size")

@@ -1,0 +1,72 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ppsets_core import FileError
+from ppsets_core.experiments.paper import two_by_two
+from ppsets_core.experiments.paper.bundled import read_rows
+
+CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return two_by_two.run(splits=150)
+
+
+def test_all_four_cover(found):
+    for cell in found.cells.values():
+        assert cell.outcome.coverage.mean() >= 0.9 - 3 * cell.standard_error
+
+
+def test_private_training_costs_more_than_private_calibration(found):
+    assert found.accuracy["private"] < found.accuracy["plain"]
+    assert found.cost_of_training() > found.cost_of_calibration() > found.cost_of_calibration("sharp")
+    assert two_by_two.findings(found).sentences[0].startswith("Private training costs more")
+
+
+def test_the_bundled_network_spent_no_more_than_it_was_allowed(found):
+    assert 7.5 < found.training["private"]["epsilon spent"] <= 8
+    assert found.training["private"]["delta"] == 1e-5
+
+
+def test_training_writes_softmax_that_the_splits_take(tmp_path):
+    from ppsets_core.experiments.paper.small_network import SmallRecipe
+    from ppsets_core.experiments.paper.two_by_two_training import train_both
+
+    _write_coronahack(tmp_path)
+    recipes = {"plain": SmallRecipe(8, 16, 3e-3), "private": SmallRecipe(2, 30, 3e-3)}
+    path = train_both(tmp_path, tmp_path, 0, lambda name: lambda done, total: None, recipes)
+    plain = read_rows(path, "model", "plain")
+    assert plain.classes == CLASSES
+    assert len(plain) == 15
+    assert (plain.probabilities.argmax(axis=1) == plain.labels).mean() > 0.6
+    facts = json.loads(path.with_suffix(".json").read_text())
+    assert facts["trained on"] == 60
+    assert facts["private"]["epsilon spent"] <= 8
+    assert "epsilon spent" not in facts["plain"]
+
+
+def test_a_folder_without_labels_is_refused(tmp_path):
+    from ppsets_core.experiments.paper.two_by_two_training import train_both
+
+    with pytest.raises(FileError, match=r"labels\.csv"):
+        train_both(tmp_path, tmp_path, 0, lambda name: lambda done, total: None)
+
+
+def _write_coronahack(folder):
+    """A few pictures a class, told apart by where they are bright."""
+    rng = np.random.default_rng(0)
+    (folder / "images").mkdir()
+    rows = [["file", "label", "patient", "split"]]
+    for number in range(75):
+        kind, split = number % 3, "train" if number < 60 else ("calibration", "validation")[number % 2]
+        grey = rng.integers(0, 80, (140, 140))
+        grey[40 * kind : 40 * kind + 50] += 120
+        Image.fromarray(grey.astype(np.uint8)).save(folder / "images" / f"{number:02d}.png")
+        rows.append([f"{number:02d}.png", CLASSES[kind], f"p{number}", split])
+    with (folder / "labels.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
