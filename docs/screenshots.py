@@ -19,7 +19,7 @@ from tests.browser.driving import press, settle, visit  # noqa: E402
 from tests.browser.server import App, serve  # noqa: E402
 
 OUT = ROOT / "docs" / "screenshots"
-TALLEST = 2000
+TALLEST = 1700
 CARDS = "[class*=st-key-card-]"
 
 
@@ -125,9 +125,7 @@ def _take(page: Page, name: str) -> None:
     page.evaluate("document.activeElement?.blur()")
     page.wait_for_timeout(1000)
     settle(page)
-    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    palette = image.quantize(256, kmeans=1)
-    image.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(OUT / f"{name}.png", optimize=True)
+    Image.open(io.BytesIO(page.screenshot())).convert("RGB").save(OUT / f"{name}.png", optimize=True)
     page.set_viewport_size(size)
     print(name)
 

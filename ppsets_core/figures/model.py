@@ -42,10 +42,9 @@ def reliability_figure(bins: Sequence[ReliabilityBin]) -> go.Figure:
     drawn.add_scatter(
         x=[b.confidence for b in bins],
         y=[b.accuracy for b in bins],
-        mode="lines+markers",
+        mode="markers",
         name="model",
-        line={"color": BLUE},
-        marker={"size": [6 + 18 * (b.count / largest) ** 0.5 for b in bins]},
+        marker={"color": BLUE, "size": [6 + 18 * (b.count / largest) ** 0.5 for b in bins]},
         customdata=[b.count for b in bins],
         hovertemplate="says %{x:.2f}, right %{y:.2f}, %{customdata} X-rays<extra></extra>",
     )

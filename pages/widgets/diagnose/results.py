@@ -26,7 +26,7 @@ def show_results(examined: Examined, calibration: Calibration) -> None:
         return
     tally = counts(answers)
     _numbers(tally)
-    st.caption(MARGINAL)
+    st.markdown(f":small[{MARGINAL}]")
     if examined.synthetic:
         st.info("These X-rays are **synthetic**: drawn by a program, of no patient.", icon=":material/science:")
     cards, table = st.tabs(["Cards", "Table"])
@@ -43,7 +43,7 @@ def _numbers(tally: dict[str, int]) -> None:
         "none": ("None", "No diagnosis reaches the cutoff."),
         "flagged": ("Not a chest X-ray", "Flagged, and in none of the other counts."),
     }
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         for kind, (label, meaning) in helps.items():
             st.metric(label, tally[kind], help=meaning, width="content")
 

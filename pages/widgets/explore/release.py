@@ -49,16 +49,19 @@ def _draws(settings: tuple, scores: np.ndarray, planned: Plan) -> list[float]:
     kept = st.session_state.get(_DRAWS)
     if kept is None or kept[0] != settings:
         kept = st.session_state[_DRAWS] = (settings, [])
+    draws = kept[1]
+
+    def draw(times: int) -> None:
+        rng = np.random.default_rng()
+        draws.extend(calibrate_as_planned(scores, planned, rng).threshold for _ in range(times))
+        del draws[:-MOST_KEPT]
+
     with st.container(horizontal=True):
-        once = st.button("Draw once", type="primary", key="explore_draw", icon=":material/casino:")
-        often = st.button("Draw 50 times", key="explore_draw_50")
-        if st.button("Clear", key="explore_clear", disabled=not kept[1]):
-            kept[1].clear()
-    rng = np.random.default_rng()
-    for _ in range(once + 50 * often):
-        kept[1].append(calibrate_as_planned(scores, planned, rng).threshold)
-    del kept[1][:-MOST_KEPT]
-    return kept[1]
+        icon = ":material/casino:"
+        st.button("Draw once", type="primary", key="explore_draw", icon=icon, on_click=draw, args=(1,))
+        st.button("Draw 50 times", key="explore_draw_50", on_click=draw, args=(50,))
+        st.button("Clear", key="explore_clear", disabled=not draws, on_click=draws.clear)
+    return draws
 
 
 def _explain(planned: Plan, nonprivate: float, draws: list[float], records: PublicRecords) -> None:
