@@ -53,6 +53,19 @@ def test_fine_tuning_shows_its_loss_and_can_be_used(app, page):
     sees(page, re.compile("fine-tuned in this session"))
 
 
+def test_private_fine_tuning_reports_what_it_spent(app, page):
+    visit(page, app, "model")
+    view(page, "Fine-tune")
+    upload(page, xray_archive("mine.zip", 90, 0, labelled=True))
+    page.get_by_text("With differential privacy (DP-SGD)").click()
+    settle(page)
+    page.get_by_role("button", name="Fine-tune", exact=True).click()
+    page.get_by_text("What came out").wait_for(timeout=180_000)
+    settle(page)
+    assert 2.97 <= float(metric(page, "Privacy spent").removeprefix("ε = ")) <= 3.03
+    sees(page, re.compile("keep count of it yourself"))
+
+
 def test_fine_tuning_can_be_cancelled(app, page):
     visit(page, app, "model")
     view(page, "Fine-tune")

@@ -1,4 +1,4 @@
-"""The Model screen: the card, other weights, fine-tuning plain and private, and what that does to a calibration."""
+"""The Model screen: the card, other weights, fine-tuning, and what that does to a calibration."""
 
 import io
 import zipfile
@@ -85,14 +85,11 @@ def test_weights_survive_the_way_through_bytes(weights):
         model_from(weights[:1000])
 
 
-def tune(at, files, **settings):
+def tune(at, files):
     at.file_uploader[0].set_value(files).run()
     at.number_input(key="tune_epochs").set_value(2)
     at.select_slider(key="tune_batch").set_value(8)
     at.run()
-    for key, value in settings.items():
-        at.toggle(key="tune_private").set_value(True).run()
-        at.number_input(key=key).set_value(value).run()
     button(at, "Fine-tune").click().run()
     return finish(at, "tuning_job")
 
@@ -110,11 +107,13 @@ def test_fine_tune_watch_and_use(model_screen, labelled_zip):
     assert at.session_state["active_calibration"] is None
 
 
-def test_fine_tune_with_differential_privacy_reports_what_it_spent(model_screen, labelled_zip):
-    at = tune(model_screen("Fine-tune"), [("mine.zip", labelled_zip, "application/zip")], tune_epsilon=5.0)
-    assert not at.error
-    (spent,) = metrics(at)["Privacy spent"]
-    assert float(spent.removeprefix("ε = ")) == pytest.approx(5.0, rel=0.01)
+def test_private_fine_tuning_asks_for_its_loss_and_says_what_is_not_private(model_screen):
+    at = model_screen("Fine-tune")
+    assert "tune_epsilon" not in [each.key for each in at.number_input]
+    at.toggle(key="tune_private").set_value(True).run()
+    assert at.number_input(key="tune_epsilon").value == 3.0
+    assert at.select_slider(key="tune_delta").value == 1e-5
+    assert "are not private" in texts(at)
 
 
 def test_too_few_x_rays_is_a_sentence(model_screen):
