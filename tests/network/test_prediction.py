@@ -51,7 +51,7 @@ def test_company_in_the_batch_does_not_matter(model, pictures):
 
 def test_progress_counts_pictures_and_may_stop_the_work(model, pictures):
     heard = []
-    predict(model, pictures, progress=heard.append)
+    predict(model, pictures, batch_size=8, progress=heard.append)
     assert heard == [8, 11]
 
     def stop(done):

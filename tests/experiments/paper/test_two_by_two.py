@@ -33,6 +33,7 @@ def test_the_bundled_network_spent_no_more_than_it_was_allowed(found):
     assert found.training["private"]["delta"] == 1e-5
 
 
+@pytest.mark.statistical
 def test_training_writes_softmax_that_the_splits_take(tmp_path):
     from ppsets_core.experiments.paper.small_network import SmallRecipe
     from ppsets_core.experiments.paper.two_by_two_training import train_both
