@@ -15,6 +15,7 @@ def start_job(key: str, work: Callable[[Report], Result]) -> None:
     """Begin, under a name in this session; work still going on under that name is stopped."""
     if (earlier := st.session_state.get(key)) is not None:
         earlier.cancel()
+    st.session_state.pop(_cancelled(key), None)
     st.session_state[key] = Job(work)
 
 
@@ -24,16 +25,23 @@ def is_running(key: str) -> bool:
 
 
 def collect(key: str) -> object | None:
-    """What finished work found, once; None if there is none. Raises what the work raised; says if it was cancelled."""
-    job = st.session_state.get(key)
-    if job is None or job.running:
-        return None
-    del st.session_state[key]
-    try:
-        return job.result()
-    except Cancelled:
+    """What finished work found, once; None if there is none. Raises what the work raised.
+
+    That the last work was cancelled is said until other work is started."""
+    found, job = None, st.session_state.get(key)
+    if job is not None and not job.running:
+        del st.session_state[key]
+        try:
+            found = job.result()
+        except Cancelled:
+            st.session_state[_cancelled(key)] = True
+    if _cancelled(key) in st.session_state:
         st.info("Cancelled. What was there before is still shown.")
-        return None
+    return found
+
+
+def _cancelled(key: str) -> str:
+    return f"{key}-cancelled"
 
 
 @st.fragment(run_every=0.5)

@@ -46,7 +46,7 @@ def test_random_splits(app, page, over):
     page.get_by_role("radio", name=over, exact=True).click()
     settle(page)
     press(page, "Run")
-    sees(page, "One of these points")
+    page.get_by_text("One of these points").first.wait_for(timeout=120_000)
     coverage, size, *histograms = drawn(page, 5)
     assert {"paper's rule", "sharp rule", "without privacy", "asked for"} == set(coverage)
     assert {"paper's rule", "sharp rule", "without privacy"} == set(size)
