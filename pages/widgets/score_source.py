@@ -8,7 +8,7 @@ from pages.widgets.bundled import bundled_scores
 from pages.widgets.model import warn_of_other_weights
 from pages.widgets.reading import Reading, forget, remember, remembered
 from ppsets_core import read_scores
-from ppsets_core.xrays.names import shown_name
+from ppsets_core.files.names import shown_name
 
 TYPES = ["csv", "tsv", "txt", "npy", "npz", "parquet", "json"]
 DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0

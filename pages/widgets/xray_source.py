@@ -8,11 +8,11 @@ from pages.widgets.jobs import collect, is_running, show_progress, start_job
 from pages.widgets.model import active_model, model_name
 from pages.widgets.reading import Reading, forget, remember, remembered, show_refused
 from pages.widgets.text import as_text
-from pages.widgets.xray_records import records_of
 from pages.widgets.xray_upload import choose_xrays
 from ppsets_core.background import Report
+from ppsets_core.files.names import shown_name
+from ppsets_core.reading.predicted import records_of
 from ppsets_core.xrays import XrayFolder, read_folder
-from ppsets_core.xrays.names import shown_name
 
 _LISTED, _JOB = "xrays_listed", "classify_calibration"
 
@@ -71,9 +71,7 @@ def _classified(model, folder: XrayFolder, name: str, report: Report) -> Reading
     total = len(folder.xrays)
     report(0, total)
     predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
-    records, unknown = records_of(
-        name, model.classes, predicted.probabilities, predicted.names, predicted.labels, predicted.patients
-    )
+    records, unknown = records_of(name, model.classes, predicted)
     return Reading(name, records, (*predicted.refused, *unknown), folder.notes)
 
 

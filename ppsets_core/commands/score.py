@@ -4,9 +4,11 @@ import argparse
 import csv
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.xrays import Refused
 
 HELP = "write the model's class probabilities for a folder of labelled X-rays"
@@ -26,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
     from ppsets_core.network import load_model, predict_folder
     from ppsets_core.network.split import labels_of_split
+    from ppsets_core.reading.predicted import known_labels
     from ppsets_core.xrays import read_folder
 
     if args.split and not args.labels:
@@ -34,21 +37,17 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.weights)
     folder = read_folder(args.folder, labels=labels)
     scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
-    refused = list(scores.refused)
-    rows = []
-    for name, label, patient, row in zip(
-        scores.names, scores.labels, scores.patients, scores.probabilities.tolist(), strict=True
-    ):
-        if label in model.classes:
-            rows.append([name, patient or name, label, *map(repr, row)])
-        else:
-            why = f"the model does not know the class '{label}'" if label else "it has no label"
-            refused.append(Refused(name, f"Not scored: {why}."))
-    tell_refused(refused)
-    if not rows:
-        raise FileError(
-            f"No X-ray could be scored. Label them {', '.join(model.classes)} by sub-folder or with --labels CSV."
+    tell_refused(scores.refused)
+    numbers, unknown = known_labels(model.classes, scores.names, scores.labels)
+    tell_refused(unknown)
+    refused = (*scores.refused, *unknown)
+    rows = [
+        [plain_cell(name), plain_cell(patient or name), model.classes[number], *map(repr, row)]
+        for name, patient, number, row in zip(
+            scores.names, scores.patients, numbers, scores.probabilities.tolist(), strict=True
         )
+        if number >= 0
+    ]
     _write(Path(args.out), ["file", "patient", "label", *model.classes], rows)
     if args.json:
         print(json.dumps({"out": args.out, "scored": len(rows), "refused": [vars(item) for item in refused]}))
@@ -68,7 +67,7 @@ class Counter:
             print(f"\r{done} of {self.total}", end="" if done < self.total else "\n", file=sys.stderr, flush=True)
 
 
-def tell_refused(refused: list[Refused]) -> None:
+def tell_refused(refused: Sequence[Refused]) -> None:
     """Names what was left out and why, the first few, on stderr."""
     for item in refused[:SHOWN]:
         print(f"left out {item.name}: {item.reason}", file=sys.stderr)

@@ -27,6 +27,12 @@ class Answer:
         return {0: "none", 1: "one"}.get(len(self.members), "several")
 
     @property
+    def probabilities(self) -> dict[str, float]:
+        """Every class with its softmax, likeliest first."""
+        shares = self.finding.probabilities
+        return {self.classes[i]: float(shares[i]) for i in np.argsort(-shares, kind="stable")}
+
+    @property
     def words(self) -> str:
         """The reading of the set in a sentence or two."""
         if not self.members:

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core.diagnosis.thumbnail import thumbnail_of
-from ppsets_core.errors import InputError
 from ppsets_core.gate import check_chest_xray
 from ppsets_core.xrays import Picture, Refused, XrayFolder
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
 
-MOST = 5000
-
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """One X-ray: its softmax, why it does not look like a chest X-ray ('' if it does), and a small JPEG of it."""
+    """One X-ray: its softmax, why it does not look like a chest X-ray ('' if it does), a small JPEG if asked for."""
 
     name: str
     probabilities: np.ndarray
@@ -36,16 +33,17 @@ class Findings:
     refused: tuple[Refused, ...]
 
 
-def examine(model: "XrayModel", folder: XrayFolder, *, progress: Callable[[int, int], None] | None = None) -> Findings:
+def examine(
+    model: "XrayModel",
+    folder: XrayFolder,
+    *,
+    thumbnails: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Findings:
     """Look at each picture with the gate, then classify it. `progress` hears (done, total) and may raise to cancel."""
     from ppsets_core.network import predict
 
     total = len(folder.xrays)
-    if total > MOST:
-        raise InputError(
-            f"{total:,} X-rays are more than the {MOST:,} that one screen can hold. "
-            "Give fewer, or use `python -m ppsets_core predict` on the folder."
-        )
     seen: list[tuple[str, str, bytes]] = []
     refused = list(folder.refused)
 
@@ -57,7 +55,8 @@ def examine(model: "XrayModel", folder: XrayFolder, *, progress: Callable[[int, 
             if isinstance(picture, Refused):
                 refused.append(picture)
             else:
-                seen.append((picture.name, check_chest_xray(picture).reason, thumbnail_of(picture)))
+                small = thumbnail_of(picture) if thumbnails else b""
+                seen.append((picture.name, check_chest_xray(picture).reason, small))
                 yield picture
 
     probabilities = predict(model, readable())

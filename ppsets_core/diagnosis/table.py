@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 
 from ppsets_core.diagnosis.answers import Answer
-from ppsets_core.ledger.export import FORMULA_STARTS
+from ppsets_core.files.spreadsheet import plain_cell
 
 
 def rows_of(answers: Sequence[Answer]) -> list[dict[str, object]]:
@@ -40,6 +40,4 @@ def csv_of(answers: Sequence[Answer]) -> str:
 
 
 def _safe(row: dict[str, object]) -> dict[str, object]:
-    return {
-        name: f"'{v}" if isinstance(v, str) and v.lstrip().startswith(FORMULA_STARTS) else v for name, v in row.items()
-    }
+    return {name: plain_cell(value) if isinstance(value, str) else value for name, value in row.items()}

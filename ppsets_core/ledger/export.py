@@ -4,11 +4,11 @@ import csv
 import io
 import json
 
+from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import Ledger, Release
 
 COLUMNS = ("id", "time", "dataset", "epsilon", "status", "method", "alpha", "n", "m", "threshold")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export_csv(ledger: Ledger) -> str:
@@ -17,10 +17,7 @@ def export_csv(ledger: Ledger) -> str:
     writer = csv.DictWriter(out, COLUMNS)
     writer.writeheader()
     for release in ledger.releases():
-        row = _row(release)
-        if row["dataset"].startswith(FORMULA_STARTS):
-            row["dataset"] = "'" + row["dataset"]
-        writer.writerow(row)
+        writer.writerow(_row(release) | {"dataset": plain_cell(release.dataset)})
     return out.getvalue()
 
 

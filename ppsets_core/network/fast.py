@@ -1,4 +1,4 @@
-"""The network as prediction runs it: normalisation folded in, frozen, in the memory order and the products CPUs like."""
+"""The network as prediction runs it: normalisation folded in, frozen, in the order and products CPUs like."""
 
 import copy
 import warnings
@@ -28,7 +28,7 @@ class MatrixConvolution(nn.Module):
 
 
 def rearrange(network: nn.Module) -> nn.Module:
-    """An equal ResNet-18: matrix products in the last stage, and the first ReLU after the pooling that makes it small."""
+    """An equal ResNet-18: matrix products in the last stage, the first ReLU after the pooling."""
     network = copy.deepcopy(network).eval().to(memory_format=torch.channels_last)
     network.relu, network.maxpool = nn.Identity(), nn.Sequential(network.maxpool, network.relu)
     for block in network.layer4:

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.errors import FileError, InputError
+from ppsets_core.files.handles import FileLike, name_of, read_bytes
+from ppsets_core.files.names import shown_name
 from ppsets_core.reading.columns import IGNORED, MAX_BYTES, RESERVED, Columns
 from ppsets_core.reading.delimited import read_delimited
 from ppsets_core.reading.records import Records
 from ppsets_core.reading.tables import columns_of_json, columns_of_npy, columns_of_npz, columns_of_parquet
 from ppsets_core.sets import conformity_scores
 from ppsets_core.validation import Place, check_probabilities, check_scores, refuse_first
-from ppsets_core.xrays.handles import FileLike, name_of, read_bytes
-from ppsets_core.xrays.names import shown_name
 
 BY_FIRST_BYTES = {
     b"\x93NUMPY": columns_of_npy,

@@ -10,9 +10,9 @@ from pydicom.pixels import get_decoder
 from pydicom.uid import ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian, RLELossless
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.grey import grey_and_chroma
 from ppsets_core.xrays.limits import check_pixels
-from ppsets_core.xrays.names import shown_name
 from ppsets_core.xrays.window import shown_greys
 
 DEFLATED = b"1.2.840.10008.1.2.1.99"

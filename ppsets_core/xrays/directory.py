@@ -4,9 +4,9 @@ import os
 from functools import partial
 from pathlib import Path
 
-from ppsets_core.xrays.handles import read_bytes
+from ppsets_core.files.handles import read_bytes
+from ppsets_core.files.names import is_clutter, shown_name
 from ppsets_core.xrays.listing import Entry, Listing, check_count
-from ppsets_core.xrays.names import is_clutter, shown_name
 from ppsets_core.xrays.refused import Refused
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.names import shown_name
 from ppsets_core.xrays import coronahack
-from ppsets_core.xrays.names import shown_name
 
 MAX_BYTES = 50_000_000
 NEEDED = "The first line must name the columns file and label (and, if known, patient)."

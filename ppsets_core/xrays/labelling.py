@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays.handles import FileLike, name_of, read_bytes
+from ppsets_core.files.handles import FileLike, name_of, read_bytes
+from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.label_file import MAX_BYTES, LabelRow, parse_labels
 from ppsets_core.xrays.labels import labels_from_folders, labels_from_rows
 from ppsets_core.xrays.listing import Entry
-from ppsets_core.xrays.names import shown_name
 from ppsets_core.xrays.refused import Refused
 
 Labels = str | Path | FileLike | Literal[False] | None

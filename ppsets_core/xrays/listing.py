@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.limits import MAX_FILES
-from ppsets_core.xrays.names import shown_name
 from ppsets_core.xrays.refused import Refused
 
 

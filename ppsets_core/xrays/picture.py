@@ -8,11 +8,11 @@ import numpy as np
 from PIL import Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.handles import FileLike, name_of, read_bytes
+from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.formats import HEAD, Kind, kind_of, why_not_a_picture
 from ppsets_core.xrays.grey import grey_and_chroma
-from ppsets_core.xrays.handles import FileLike, name_of, read_bytes
 from ppsets_core.xrays.limits import MAX_BYTES, TOO_MANY_BYTES, TOO_MANY_PIXELS, check_pixels
-from ppsets_core.xrays.names import shown_name
 
 PILLOW_FORMATS = tuple(
     plugin.format

@@ -62,8 +62,8 @@ def test_nothing_to_score_is_one_sentence(xrays, tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     labels.write_text("file,label,split\nnormal-000.png,tuberculosis,a\n")
     for command, told in [
-        (["score", str(xrays / "normal"), "--out", out], "No X-ray could be scored"),
-        (["score", str(xrays), "--labels", str(labels), "--out", out], "No X-ray could be scored"),
+        (["score", str(xrays / "normal"), "--out", out], "No X-ray has a label"),
+        (["score", str(xrays), "--labels", str(labels), "--out", out], "No X-ray has a label"),
         (["score", str(xrays), "--labels", str(labels), "--split", "z", "--out", out], "no row of split 'z'"),
         (["score", str(xrays), "--split", "a", "--out", out], "--labels"),
         (["score", str(tmp_path / "absent"), "--out", out], "absent"),

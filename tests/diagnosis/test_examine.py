@@ -5,7 +5,6 @@ import pytest
 from PIL import Image
 
 from ppsets_core.diagnosis import examine
-from ppsets_core.errors import InputError
 from ppsets_core.network import load_model, predict
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_folder, read_picture
@@ -47,9 +46,3 @@ def test_progress_may_cancel(model, folder):
 
     with pytest.raises(Stop):
         examine(model, read_folder(folder, labels=False), progress=stop)
-
-
-def test_too_many_for_one_screen(model, folder, monkeypatch):
-    monkeypatch.setattr("ppsets_core.diagnosis.findings.MOST", 3)
-    with pytest.raises(InputError, match="python -m ppsets_core predict"):
-        examine(model, read_folder(folder, labels=False))

@@ -75,6 +75,12 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     assert "torn.png" in at.dataframe[0].value["file"].tolist()
 
 
+def test_too_many_for_one_screen_names_the_command_that_takes_them(diagnose, xrays, monkeypatch):
+    monkeypatch.setattr("pages.widgets.diagnose.source.MOST", 1)
+    at = classify(diagnose, xrays[:2])
+    assert "python -m ppsets_core predict" in texts(at)
+
+
 def test_heat_map_on_request(diagnose, xrays):
     at = classify(diagnose, xrays[:1])
     assert not at.selectbox(key="diagnose_order").disabled

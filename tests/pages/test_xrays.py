@@ -1,39 +1,10 @@
 """Calibrating on X-rays: labels, patients, what is refused, and folders of the server."""
 
-import numpy as np
 import pytest
 
-from pages.widgets.xray_records import records_of
 from pages.widgets.xray_upload import folders_below, inside
-from ppsets_core import FileError, InputError
+from ppsets_core import InputError
 from tests.pages.driving import texts
-
-CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
-EVEN = np.full((3, 3), 1 / 3)
-
-
-def test_labels_the_model_knows_become_records():
-    names, labels = ("a", "b", "c"), ("NORMAL", "fracture", None)
-    records, refused = records_of("X-rays", CLASSES, EVEN, names, labels, ("p1", None, None))
-    assert list(records.labels) == [1]
-    assert list(records.scores) == pytest.approx([2 / 3])
-    assert list(records.patients) == ["p1"]
-    assert [(one.name, one.reason) for one in refused] == [
-        ("b", "The model does not know the label 'fracture'."),
-        ("c", "It has no label."),
-    ]
-
-
-def test_patients_stay_unknown_where_none_is_named_and_stand_alone_where_one_is_not():
-    names, labels = ("a", "b", "c"), ("normal",) * 3
-    assert records_of("X", CLASSES, EVEN, names, labels, (None,) * 3)[0].patients is None
-    records, _ = records_of("X", CLASSES, EVEN, names, labels, ("p", "p", None))
-    assert list(records.patients) == ["p", "p", "c"]
-
-
-def test_no_known_label_says_which_are_known():
-    with pytest.raises(FileError, match="bacterial-pneumonia, normal, viral-pneumonia"):
-        records_of("X", CLASSES, EVEN, ("a", "b", "c"), ("x", "y", None), (None,) * 3)
 
 
 def test_server_folders_are_those_below_the_data_directory(tmp_path):

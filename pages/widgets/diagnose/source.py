@@ -11,12 +11,14 @@ from pages.widgets.jobs import collect, is_running, show_progress, start_job
 from pages.widgets.model import active_model
 from pages.widgets.xray_upload import choose_xrays
 from ppsets_core.diagnosis import Findings, examine
+from ppsets_core.errors import InputError
 from ppsets_core.xrays import read_folder
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
 
 SYNTHETIC = tuple(sorted((Path(__file__).resolve().parents[3] / "assets").glob("synthetic_*.png")))
+MOST = 5000
 _JOB, _DONE = "diagnose_job", "diagnose_examined"
 
 
@@ -65,6 +67,11 @@ def _start(source, synthetic: bool) -> None:
 
     def work(report) -> Examined:
         folder = read_folder(source, labels=False)
+        if len(folder.xrays) > MOST:
+            raise InputError(
+                f"{len(folder.xrays):,} X-rays are more than the {MOST:,} that one screen can hold. "
+                "Give fewer, or run python -m ppsets_core predict on the folder."
+            )
         return Examined(examine(model, folder, progress=report), model, synthetic)
 
     start_job(_JOB, work)

@@ -6,7 +6,7 @@ from pages.widgets.model import active_model, model_name
 from pages.widgets.modelling.files import bytes_of, model_from
 from pages.widgets.modelling.switch import switch_to, switch_to_bundled, uses_bundled
 from pages.widgets.text import as_text
-from ppsets_core.xrays.names import shown_name
+from ppsets_core.files.names import shown_name
 
 LARGEST_MB = 64
 

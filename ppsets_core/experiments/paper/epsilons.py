@@ -1,26 +1,13 @@
 """`epsilons`: coverage and set size against ε, each with the m* that belongs to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 
 from ppsets_core.experiments.grids import EPSILONS
 from ppsets_core.experiments.paper.findings import Findings, sweep_numbers
-from ppsets_core.experiments.paper.sources import Source, part, sources, table
+from ppsets_core.experiments.paper.sources import Source, SourceSweep, sources, sweep_each, table
 from ppsets_core.experiments.sweeps import Progress, Sweep, sweep_epsilon
 
 ALPHA = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class EpsilonsSweep:
-    """One source's sweep over ε."""
-
-    source: str
-    n: int
-    accuracy: float
-    sweep: Sweep
 
 
 def run(
@@ -30,18 +17,16 @@ def run(
     progress: Progress | None = None,
     of: Sequence[Source] | None = None,
     epsilons: Sequence[float] = EPSILONS,
-) -> tuple[EpsilonsSweep, ...]:
+) -> tuple[SourceSweep, ...]:
     """Every ε on the same splits."""
-    of = of or sources(seed)
-    found = []
-    for place, source in enumerate(of):
-        rng, step = np.random.default_rng(seed), part(progress, place, len(of))
-        sweep = sweep_epsilon(source.records, source.n, ALPHA, epsilons, splits or source.splits, rng, progress=step)
-        found.append(EpsilonsSweep(source.name, source.n, source.accuracy(), sweep))
-    return tuple(found)
+
+    def sweep(source: Source, *rest, **options) -> Sweep:
+        return sweep_epsilon(source.records, source.n, ALPHA, epsilons, *rest, **options)
+
+    return sweep_each(of or sources(seed), sweep, seed, splits, progress)
 
 
-def findings(found: tuple[EpsilonsSweep, ...]) -> Findings:
+def findings(found: tuple[SourceSweep, ...]) -> Findings:
     sentences = []
     for one in found:
         ends = {

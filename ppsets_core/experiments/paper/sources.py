@@ -1,5 +1,6 @@
 """The two sources that `bins` and `epsilons` share: a simulated ImageNet classifier and the CoronaHack X-rays."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +46,29 @@ def table(source: str, sweep: Sweep, column: str) -> Table:
     return Table(f"{source}: means over {len(outcomes[0].coverage)} splits", columns, tuple(rows))
 
 
-def part(progress: Progress | None, place: int, parts: int) -> Progress | None:
+@dataclass(frozen=True, eq=False)
+class SourceSweep:
+    """One source's sweep."""
+
+    source: str
+    n: int
+    accuracy: float
+    sweep: Sweep
+
+
+def sweep_each(
+    of: Sequence[Source], sweep: Callable[..., Sweep], seed: int, splits: int | None, progress: Progress | None
+) -> tuple[SourceSweep, ...]:
+    """`sweep(source, splits, rng, progress=)` of every source, on splits that the seed alone decides."""
+    found = []
+    for place, source in enumerate(of):
+        rng, step = np.random.default_rng(seed), _part(progress, place, len(of))
+        swept = sweep(source, splits or source.splits, rng, progress=step)
+        found.append(SourceSweep(source.name, source.n, source.accuracy(), swept))
+    return tuple(found)
+
+
+def _part(progress: Progress | None, place: int, parts: int) -> Progress | None:
     """Progress of one part of several, told as progress of the whole."""
     if progress is None:
         return None

@@ -3,20 +3,21 @@
 import plotly.graph_objects as go
 
 from ppsets_core.experiments.outcomes import trends
-from ppsets_core.experiments.paper.bins import BinsSweep
+from ppsets_core.experiments.paper.bins import best_m
+from ppsets_core.experiments.paper.sources import SourceSweep
 from ppsets_core.figures.splits import sweep_figure
 from ppsets_core.figures.style import COLOURS
 
 TITLES = {"coverage": "coverage", "mean_size": "mean set size"}
 
 
-def figures(found: tuple[BinsSweep, ...]) -> dict[str, go.Figure]:
+def figures(found: tuple[SourceSweep, ...]) -> dict[str, go.Figure]:
     return {f"{one.source}: {TITLES[quantity]}": _figure(one, quantity) for one in found for quantity in TITLES}
 
 
-def _figure(one: BinsSweep, quantity: str) -> go.Figure:
+def _figure(one: SourceSweep, quantity: str) -> go.Figure:
     drawn = sweep_figure(one.sweep, quantity)
-    for rule, m in one.best_m.items():
+    for rule, m in best_m(one.n).items():
         drawn.add_scatter(
             x=[m],
             y=[trends(one.sweep, quantity)[rule].mean[one.sweep.values.index(m)]],

@@ -17,7 +17,7 @@ def large():
 
 def test_coverage_is_flat_over_three_orders_of_magnitude_of_m(large):
     (found,) = bins.run(of=[large], bins=(1000, 10_000, 100_000, 1_000_000))
-    assert set(found.best_m.values()) <= set(found.sweep.values)
+    assert set(bins.best_m(found.n).values()) <= set(found.sweep.values)
     for rule in ("paper", "sharp"):
         low, high = bins.coverage_range(found.sweep, rule, 1000, 1_000_000)
         assert high - low < 0.001

@@ -1,0 +1,1 @@
+"""What stands for a file, and how its name is shown: score files, X-rays and weights alike."""
