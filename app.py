@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.widgets.calibration_card import one_line
+from pages.widgets.glossary import show_glossary
 from pages.widgets.guard import guarded
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
@@ -40,6 +41,7 @@ with st.sidebar:
     else:
         st.markdown(f":small[{as_text(f'Calibrated with {calibration_source()}: {one_line(calibration)}.')}]")
     st.markdown(f":small[**{NOT_A_DEVICE}**]")
+    show_glossary()
 with st.container(key="narrow_notice"):
     st.markdown(f":small[**{NOT_A_DEVICE}**]")
 with guarded():

@@ -15,6 +15,12 @@ RULES = {
     ),
 }
 
+NUMBERS_HELP = (
+    "m\\* is the number of steps between 0 and 1 at which the threshold may lie, γ\\* the share of the error allowance "
+    "that is kept for the noise; both are chosen from n, α and ε alone. The level is the share of scores that the "
+    "threshold aims to reach."
+)
+
 
 def make_plans(n: int, alpha: float, epsilon: float, m: int | None, gamma: float | None) -> dict[str, Plan]:
     """One plan a rule; an m of one's own serves both, a γ only the paper's."""
@@ -40,13 +46,17 @@ def _show_plan(planned: Plan) -> None:
         range_help = "At least, and at most if the scores are evenly spread."
         st.metric("Guaranteed coverage", _range(planned), help=range_help, width="content")
         price_help = "How many ranks higher the rule aims than it would without privacy."
-        st.metric("Price of privacy", f"{price:.1f} ranks", help=price_help, width="content")
+        st.metric("Price of privacy", f"{_one_digit(price)} ranks", help=price_help, width="content")
     gamma = "none needed" if planned.gamma is None else f"{planned.gamma:.4g}"
-    st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**")
+    st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**", help=NUMBERS_HELP)
     st.write(
-        f"It aims at rank {planned.level * n:.1f} of the {n:,} scores; without privacy {rank:,} is enough. "
+        f"It aims at rank {_one_digit(planned.level * n)} of the {n:,} scores; without privacy {rank:,} is enough. "
         f"{guarantee(planned)}"
     )
+
+
+def _one_digit(number: float) -> str:
+    return f"{number:,.1f}".removesuffix(".0")
 
 
 def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -51,15 +52,17 @@ def fine_tune_last_layer(
     *,
     privacy: Privacy | None = None,
     watch: Watcher | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> FineTuned:
-    """A model for `data`'s classes on the features of `base`. `watch` returning False stops.
+    """A model for `data`'s classes on the features of `base`. `progress` hears how many X-rays the network has seen,
+    `watch` each epoch; what `watch` returns as False stops, what either raises ends it.
 
     With `privacy` the weights are (ε, δ)-differentially private for one X-ray added or removed: no class weights, no
     temperature (both would look at the data), and noise that no seed repeats. What `watch` hears is not private."""
     rest, held_out = data.rows_by_patient(recipe.held_out, recipe.seed)
     if len(rest) < recipe.batch_size:
         raise InputError(f"{len(rest)} X-rays are fewer than one batch of {recipe.batch_size}; give more X-rays.")
-    inputs = features(base, data)
+    inputs = features(base, data, progress)
     generator = torch.Generator().manual_seed(secrets.randbits(63) if privacy else recipe.seed)
     layer = _blank_layer(inputs.shape[1], len(data.classes))
     training = layer
@@ -92,7 +95,7 @@ def fine_tune_last_layer(
 
 
 @torch.no_grad()
-def features(model: XrayModel, data: TrainingSet) -> Tensor:
+def features(model: XrayModel, data: TrainingSet, progress: Callable[[int], None] | None = None) -> Tensor:
     """What the last layer sees of each X-ray (N, 512): exactly one row an X-ray, no random views."""
     crop = model.preprocessing.crop
     fast = optimise(_with_last_layer(model.network, nn.Identity()), crop)
@@ -101,6 +104,8 @@ def features(model: XrayModel, data: TrainingSet) -> Tensor:
     for greys in data.greys.split(BATCH_SIZE):
         batch[: len(greys)] = model.preprocessing.normalise(centre_crop(greys.float() / 255, crop))
         rows.append(fast(batch)[: len(greys)].clone())
+        if progress:
+            progress(sum(map(len, rows)))
     return torch.cat(rows)
 
 

@@ -84,6 +84,34 @@ def test_cards_stay_while_other_screens_are_visited_and_no_one_else_sees_them(ap
     assert other.locator(CARDS).count() == 0
 
 
+def test_a_folder_is_uploaded_whole(app, page, tmp_path):
+    for number, file in enumerate(xray_pngs(3, 2)):
+        ward = tmp_path / "clinic" / f"ward {number % 2}"
+        ward.mkdir(parents=True, exist_ok=True)
+        (ward / file["name"]).write_bytes(file["buffer"])
+    (tmp_path / "clinic" / "notes.txt").write_text("no picture")
+    diagnose(page, app)
+    page.get_by_text("A folder", exact=True).click()
+    settle(page)
+    upload(page, tmp_path / "clinic")
+    press(page, re.compile("Find their prediction sets"))
+    page.locator(CARDS).nth(2).wait_for(timeout=120_000)
+    sees(page, "1 file was left out")
+    assert page.locator(CARDS).filter(has_text="ward 1/").count() == 1
+
+
+def test_classifying_can_be_cancelled(app, page):
+    diagnose(page, app, *xray_pngs(1, 5))
+    page.get_by_role("button", name=re.compile("^Remove")).click()
+    settle(page)
+    upload(page, xray_archive("many.zip", 600, 0))
+    page.get_by_role("button", name=re.compile("Find their prediction sets")).click()
+    page.get_by_role("button", name="Cancel").click()
+    sees(page, re.compile("Cancelled"))
+    settle(page)
+    assert page.locator(CARDS).count() == 1
+
+
 def test_unusable_files_get_a_sentence(app, page):
     visit(page, app)
     press(page, "Try the demo")

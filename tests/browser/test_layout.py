@@ -1,5 +1,7 @@
 """Narrow windows, the keyboard, labels, and the first address that a new server is asked for."""
 
+import re
+
 import pytest
 
 from tests.browser.driving import press, visit
@@ -11,7 +13,7 @@ UNLABELLED = """() => [...document.querySelectorAll(
     .filter(e => !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.innerText || e.title
         || (e.labels && e.labels.length)))
     .map(e => e.outerHTML.slice(0, 200))"""
-SCREENS = ["", "calibrate", "ledger"]
+SCREENS = ["", "calibrate", "diagnose", "explore", "model", "ledger"]
 SIDEBAR = ["Home", "Calibrate", "Diagnose", "Explore", "Model", "Ledger"]
 
 
@@ -29,6 +31,14 @@ def test_nothing_runs_over_the_edge_of_a_narrow_window(app, new_page, screen):
 def test_every_control_has_a_name(app, page, screen):
     visit(page, app, screen)
     assert page.evaluate(UNLABELLED) == []
+
+
+@pytest.mark.parametrize("screen", ["", "diagnose"])
+def test_the_words_are_explained_on_every_screen(app, page, screen):
+    visit(page, app, screen)
+    page.get_by_test_id("stSidebar").get_by_role("button", name=re.compile("What the words mean")).click()
+    for word in ("Coverage", "Threshold ŝ", "Privacy budget"):
+        page.get_by_text(word, exact=True).first.wait_for()
 
 
 def test_first_address_of_a_new_server_is_shown_by_the_app(tmp_path, new_page):

@@ -53,6 +53,18 @@ def test_it_is_watched_and_can_be_stopped():
     assert heard == [1, 2, 3]
 
 
+def test_the_networks_look_at_the_x_rays_is_told_and_may_be_stopped():
+    told = []
+    fine_tune_last_layer(small_model(), training_set(12), RECIPE, progress=told.append)
+    assert told[-1] == len(training_set(12))
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fine_tune_last_layer(small_model(), training_set(12), RECIPE, progress=stop)
+
+
 def private(**how):
     """DP-SGD in 20 steps an epoch, which the accountant weighs quickly."""
     recipe = LastLayerRecipe(epochs=3, batch_size=5)

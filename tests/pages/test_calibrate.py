@@ -50,7 +50,7 @@ def test_plans_of_both_rules_follow_the_sliders(upload):
         assert f"level: {chosen.level:.4f}" in said
     assert f"γ: {paper.gamma:.4g}" in said
     rank = conformal_rank(700, 0.2)
-    expected = [f"{chosen.level * 700 - rank:.1f} ranks" for chosen in (paper, sharp)]
+    expected = [f"{round(chosen.level * 700 - rank, 1):g} ranks" for chosen in (paper, sharp)]
     assert metrics(at)["Price of privacy"] == expected
     assert metrics(at)["Guaranteed coverage"][1].startswith(f"{100 * sharp.coverage_lower:.1f}%")
 

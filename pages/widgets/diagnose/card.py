@@ -32,7 +32,7 @@ def show_card(answer: Answer, threshold: float, examined: Examined) -> None:
             if examined.synthetic:
                 st.badge("Synthetic", icon=":material/science:", color="gray")
         if finding.doubt:
-            st.warning(as_text(f"It does not look like a chest X-ray. {finding.doubt}"))
+            st.warning(as_text(finding.doubt))
             if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
                 picture.image(finding.thumbnail, width="stretch", alt=f"Picture {answer.number + 1}")
                 return

@@ -41,8 +41,8 @@ def fine_tuning(base: "XrayModel", source, labels, synthetic: int, settings: Set
         privacy = Privacy(settings.epsilon, settings.delta, settings.clip) if private else None
         side = base.preprocessing.resize
         data, refused = _synthetic(synthetic, side, report) if synthetic else _read(source, labels, side, report)
-        report.stage = f"The network looks at {len(data):,} X-rays once …"
-        report(0, 0)
+        report.stage = "X-rays seen by the network:"
+        report(0, len(data))
 
         def watch(epoch: Epoch) -> None:
             report.stage = "Epochs:"
@@ -50,7 +50,9 @@ def fine_tuning(base: "XrayModel", source, labels, synthetic: int, settings: Set
             report(epoch.epoch, epoch.epochs)
 
         recipe = LastLayerRecipe(settings.epochs, settings.batch_size, settings.learning_rate)
-        result = fine_tune_last_layer(base, data, recipe, privacy=privacy, watch=watch)
+        result = fine_tune_last_layer(
+            base, data, recipe, privacy=privacy, watch=watch, progress=lambda done: report(done, len(data))
+        )
         return Tuned(result, privacy, tuple(report.said), len(data), refused, name)
 
     return work
