@@ -35,6 +35,7 @@ def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float 
             st.caption(sentence)
             if planned.is_trivial:
                 _show_trivial(planned, m, gamma)
+                _offer_other(rule, plans, chosen)
             else:
                 _show_plan(planned)
 
@@ -46,7 +47,12 @@ def _show_plan(planned: Plan) -> None:
         range_help = "At least, and at most if the scores are evenly spread."
         st.metric("Guaranteed coverage", _range(planned), help=range_help, width="content")
         price_help = "How many ranks higher the rule aims than it would without privacy."
-        st.metric("Price of privacy", f"{_one_digit(price)} ranks", help=price_help, width="content")
+        st.metric(
+            "Price of privacy",
+            f"{_one_digit(price)} {'rank' if round(price, 1) == 1 else 'ranks'}",
+            help=price_help,
+            width="content",
+        )
     gamma = "none needed" if planned.gamma is None else f"{planned.gamma:.4g}"
     st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**", help=NUMBERS_HELP)
     st.write(
@@ -68,6 +74,19 @@ def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:
     enough = _enough_epsilon(planned, m, gamma)
     if enough is not None:
         st.button(f"Use ε = {enough:g}", key=f"apply_{planned.method}", on_click=apply_epsilon, args=(enough,))
+
+
+def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
+    """Where the chosen rule can do nothing with these records and the other can, a button that takes the other."""
+    for other, planned in plans.items():
+        if rule == chosen and not planned.is_trivial:
+            st.button(
+                f"Use {RULES[other][0].lower()}: these are enough", key=f"use_{other}", on_click=_use, args=(other,)
+            )
+
+
+def _use(rule: str) -> None:
+    st.session_state["rule"] = rule
 
 
 def _enough_epsilon(planned: Plan, m: int | None, gamma: float | None) -> float | None:

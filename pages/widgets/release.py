@@ -11,13 +11,13 @@ from pages.widgets.reading import Reading
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.text import as_text
-from ppsets_core import Ledger, Plan, Records
+from ppsets_core import Ledger, Plan, Records, plan
 from ppsets_core.ledger.amounts import amount, difference, shown
 
 _ORDER, _RELEASED = "order", "released_order"
 
 
-def release_step(reading: Reading, records: Records, plan: Plan, budget: float) -> None:
+def release_step(reading: Reading, records: Records, planned: Plan, budget: float) -> None:
     """From the account to the calibration. Ends in a rerun of the whole app when a release was drawn."""
     ledger = open_ledger()
     _finish(st.session_state.get(_ORDER))
@@ -29,14 +29,14 @@ def release_step(reading: Reading, records: Records, plan: Plan, budget: float) 
             show_calibration(released.calibration, released.payer.name, key="released")
         st.markdown("**Another release from these records**")
     payer = choose_account(ledger, reading.records.uploaded, reading.name, budget, key=reading.id)
-    if payer is not None and plan.is_trivial:
+    if payer is not None and planned.is_trivial:
         st.info("There is nothing to spend on yet: with this α and ε the chosen rule has too few records, see above.")
-    elif payer is not None and not payer.can_pay(plan.epsilon):
-        _over_budget(plan, payer)
+    elif payer is not None and not payer.can_pay(planned.epsilon):
+        _over_budget(planned, payer)
     elif payer is not None:
-        _order(ledger, Order(reading.id, records, plan, payer))
+        _order(ledger, Order(reading.id, records, planned, payer))
     if payer is not None and not payer.new and not here:
-        _offer_earlier(ledger, Order(reading.id, records, plan, payer))
+        _offer_earlier(ledger, Order(reading.id, records, planned, payer))
 
 
 def _order(ledger: Ledger, wanted: Order) -> None:
@@ -84,18 +84,23 @@ def _close() -> None:
     st.session_state.pop(_ORDER, None)
 
 
-def _over_budget(plan: Plan, payer: Payer) -> None:
+def _over_budget(planned: Plan, payer: Payer) -> None:
     st.warning(
-        f"ε = {plan.epsilon:g} is more than the {shown(payer.left)} left of the budget of {shown(payer.budget)} for "
-        f"{as_text(payer.name)}. Choose a smaller ε, or raise the budget" + ("." if payer.new else " on Ledger.")
+        f"ε = {planned.epsilon:g} is more than the {shown(payer.left)} left of the budget of {shown(payer.budget)} for "
+        f"{as_text(payer.name)}. Choose a smaller ε, or "
+        + ("set a larger budget above." if payer.new else "raise the budget on Ledger.")
     )
     with st.container(horizontal=True):
-        if payer.left > 0:
+        if payer.left > 0 and not _at(planned, float(payer.left)).is_trivial:
             st.button(
                 f"Use ε = {shown(payer.left)}", key="apply_left", on_click=apply_epsilon, args=(float(payer.left),)
             )
         if not payer.new and st.button("Go to Ledger", key="to_ledger"):
             st.switch_page("pages/ledger.py")
+
+
+def _at(planned: Plan, epsilon: float) -> Plan:
+    return plan(planned.n, planned.alpha, epsilon, method=planned.method)
 
 
 def _offer_earlier(ledger: Ledger, wanted: Order) -> None:

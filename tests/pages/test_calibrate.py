@@ -121,6 +121,22 @@ def test_trivial_plan_is_told_before_spending_and_its_remedy_applies(upload, led
     assert ledger.releases() == []
 
 
+def test_where_only_the_other_rule_has_enough_records_it_is_offered(upload):
+    at = upload(60)
+    assert "Too few records for this α and ε" in texts(at)
+    at.button(key="use_sharp").click().run()
+    assert at.radio(key="rule").value == "sharp"
+    assert "Calibrate …" in labels(at)
+    assert "use_sharp" not in {each.key for each in at.button}
+
+
+def test_a_budget_that_buys_no_useful_set_is_not_offered(upload):
+    at = upload(60)
+    at.button(key="apply_paper").click().run()
+    assert "set a larger budget above" in texts(at)
+    assert "apply_left" not in {each.key for each in at.button}
+
+
 def test_over_budget_is_refused_with_what_can_be_done(upload, ledger):
     at = upload(700)
     at.number_input(key=next(e.key for e in at.number_input if e.key.startswith("budget_"))).set_value(0.6).run()

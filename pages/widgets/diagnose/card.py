@@ -23,34 +23,33 @@ def show_card(answer: Answer, threshold: float, examined: Examined) -> None:
     """A fragment of its own, so that looking closer at one card does not draw the others again."""
     finding = answer.finding
     key = f"{examined.id}-{answer.number}"
-    with st.container(border=True, height="stretch", key=f"card-{key}"):
-        picture = st.container()
-        st.markdown(f"**{as_text(finding.name)}**")
-        with st.container(horizontal=True, gap="small"):
-            words, icon, colour = BADGES[answer.kind]
-            st.badge(words, icon=icon, color=colour)
-            if examined.synthetic:
-                st.badge("Synthetic", icon=":material/science:", color="gray")
-        if finding.doubt:
-            st.warning(as_text(finding.doubt))
-            if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
-                picture.image(finding.thumbnail, width="stretch", alt=f"Picture {answer.number + 1}")
-                return
-        st.write(as_text(answer.words))
-        st.plotly_chart(
-            softmax_figure(answer.classes, finding.probabilities, threshold),
-            key=f"softmax-{key}",
-            config={"staticPlot": True},
-            alt=_in_words(answer, threshold),
-        )
-        heat = None
-        if st.toggle("Where the model looked", key=f"heat-{key}"):
-            ranked = sorted(answer.classes, key=lambda name: -finding.probabilities[answer.classes.index(name)])
-            chosen = st.selectbox("for the class", ranked, key=f"heat-class-{key}")
-            heat = _heat(examined, answer, answer.classes.index(chosen))
-            st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
-        shown = finding.thumbnail if heat is None else heat
-        picture.image(shown, width="stretch", alt=f"X-ray {answer.number + 1}")
+    picture = st.container()
+    st.markdown(f"**{as_text(finding.name)}**")
+    with st.container(horizontal=True, gap="small"):
+        words, icon, colour = BADGES[answer.kind]
+        st.badge(words, icon=icon, color=colour)
+        if examined.synthetic:
+            st.badge("Synthetic", icon=":material/science:", color="gray")
+    if finding.doubt:
+        st.warning(as_text(finding.doubt))
+        if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
+            picture.image(finding.thumbnail, width="stretch", alt=f"Picture {answer.number + 1}")
+            return
+    st.write(as_text(answer.words))
+    st.plotly_chart(
+        softmax_figure(answer.classes, finding.probabilities, threshold),
+        key=f"softmax-{key}",
+        config={"staticPlot": True},
+        alt=_in_words(answer, threshold),
+    )
+    heat = None
+    if st.toggle("Where the model looked", key=f"heat-{key}"):
+        ranked = sorted(answer.classes, key=lambda name: -finding.probabilities[answer.classes.index(name)])
+        chosen = st.selectbox("for the class", ranked, key=f"heat-class-{key}")
+        heat = _heat(examined, answer, answer.classes.index(chosen))
+        st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
+    shown = finding.thumbnail if heat is None else heat
+    picture.image(shown, width="stretch", alt=f"X-ray {answer.number + 1}")
 
 
 def _heat(examined: Examined, answer: Answer, class_number: int):

@@ -72,7 +72,7 @@ def _cards(answers: list[Answer], tally: dict[str, int], examined: Examined, thr
     st.html(STYLE)
     for start in range(0, len(shown), A_ROW):
         for column, answer in zip(st.columns(A_ROW), shown[start : start + A_ROW], strict=False):
-            with column:
+            with column.container(border=True, height="stretch", key=f"card-{examined.id}-{answer.number}"):
                 show_card(answer, threshold, examined)
 
 
