@@ -1,11 +1,13 @@
 """Which label and patient each file has: from the rows of a labels file, or from the names of the folders."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ppsets_core.xrays.label_file import LabelRow
 from ppsets_core.xrays.refused import Refused
 
+SUFFIX = re.compile(r"\.(png|jpe?g|tiff?|dcm|dicom)$")
 NOT_A_LABEL = {
     *("train", "test", "val", "valid", "validation", "calibration"),
     *("data", "image", "images", "img", "pictures", "xray", "xrays", "x-ray", "x-rays"),
@@ -21,7 +23,10 @@ def labels_from_rows(
     """
     by_base = defaultdict(list)
     for name in (*names, *unusable):
-        by_base[name.casefold().rsplit("/", 1)[-1]].append(name)
+        base = name.casefold().rsplit("/", 1)[-1]
+        by_base[base].append(name)
+        if (bare := SUFFIX.sub("", base)) != base:
+            by_base[bare].append(name)
     found: dict[str, LabelRow] = {}
     reasons: dict[str, str] = {}
     for row in rows:
@@ -66,9 +71,15 @@ def _matches(row: LabelRow, by_base: dict[str, list[str]]) -> list[str]:
     """Files a row may mean: by whole path, by the path's end, or by bare name where uploading lost the folders."""
     wanted = row.file.casefold()
     namesakes = by_base.get(wanted.rsplit("/", 1)[-1], [])
-    exact = [name for name in namesakes if name.casefold() == wanted]
-    ending = exact or [name for name in namesakes if name.casefold().endswith(f"/{wanted}")]
+    exact = [name for name in namesakes if wanted in _spellings(name)]
+    ending = exact or [name for name in namesakes if any(s.endswith(f"/{wanted}") for s in _spellings(name))]
     matches = ending or [name for name in namesakes if "/" not in name]
     if len(matches) > 1 and row.folder:
-        matches = [name for name in matches if name.casefold().endswith(f"/{row.folder}/{wanted}")]
+        within = f"/{row.folder}/{wanted}"
+        matches = [name for name in matches if any(spelling.endswith(within) for spelling in _spellings(name))]
     return matches
+
+
+def _spellings(name: str) -> tuple[str, str]:
+    """How a labels file may write a name: with the picture's suffix or without."""
+    return name.casefold(), SUFFIX.sub("", name.casefold())

@@ -56,6 +56,15 @@ def test_labels_files_as_spreadsheets_write_them(text):
     assert folder.refused == ()
 
 
+def test_a_labels_file_may_leave_suffixes_out():
+    text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
+    files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "x/c.jpg": PICTURE, "d.jpg": PICTURE}
+    folder = _folder(files, labels=upload("labels.csv", text.encode()))
+    assert _labels(folder) == {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal"}
+    assert "no such file" in _reasons(folder)["d.png"]
+    assert {"x/c.jpg", "d.jpg"} <= set(_reasons(folder))
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
