@@ -49,7 +49,7 @@ def page() -> str:
 
 
 def _section(name: str, found: dict) -> str:
-    lines = [f"## {name}: {found['title'][0].lower() + found['title'][1:]}", "", f"`{found['command']}`", ""]
+    lines = [f"## `{name}`: {found['title']}", "", f"`{found['command']}`", ""]
     if (KEPT / f"{name}.png").exists():
         lines += [f"![{found['title']}](experiments/{name}.png)", ""]
     for table in found["tables"]:
