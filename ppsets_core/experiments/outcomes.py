@@ -1,6 +1,6 @@
 """Random splits summed up for drawing: means with their spread, and histograms already counted."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,15 +48,22 @@ class Histogram:
     """The share of splits between neighbouring edges, for each rule and without privacy."""
 
     edges: np.ndarray
-    share: dict[str, np.ndarray]
+    share: dict[Hashable, np.ndarray]
 
 
 def histogram(results: Mapping[str, SplitResult], quantity: str, bins: int = 25) -> Histogram:
     """How coverage or mean set size varied over the splits; every series in the same bins."""
-    values = {name: getattr(outcome, quantity) for name, outcome in _outcomes(results).items()}
+    return counted(_outcomes(results), quantity, bins)
+
+
+def counted(outcomes: Mapping[Hashable, Outcome], quantity: str, bins: int) -> Histogram:
+    """In at most `bins` bins, each holding equally many of the values that an evaluation on N records can have."""
+    values = {name: getattr(outcome, quantity) for name, outcome in outcomes.items()}
+    step = 1 / next(iter(outcomes.values())).size_counts[0].sum()
     together = np.concatenate(list(values.values()))
-    low, high = together.min(), together.max()
-    edges = np.linspace(low, high, bins + 1) if high > low else np.array([low - 0.005, high + 0.005])
+    low, steps = together.min(), np.rint(np.ptp(together) / step) + 1
+    width = np.ceil(steps / bins)
+    edges = low + step * (width * np.arange(np.ceil(steps / width) + 1) - 0.5)
     return Histogram(edges, {name: np.histogram(v, edges)[0] / len(v) for name, v in values.items()})
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from ppsets_core.experiments.outcomes import counted
 from ppsets_core.experiments.paper.two_by_two import ALPHA, TwoByTwo
 from ppsets_core.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, faded, figure, line_at
 
@@ -20,16 +21,14 @@ def figures(found: TwoByTwo) -> dict[str, go.Figure]:
 
 
 def _histograms(found: TwoByTwo, quantity: str, bins: int = 40) -> go.Figure:
-    values = {key: getattr(found.cells[key].outcome, quantity) for key in CELLS}
-    together = np.concatenate(list(values.values()))
-    edges = np.linspace(together.min(), together.max() + 1e-9, bins + 1)
+    histogram = counted({key: found.cells[key].outcome for key in CELLS}, quantity, bins)
     drawn = figure(AXES[quantity], "share of splits", height=400)
     highest = 0.0
     for key, (name, colour, dash) in CELLS.items():
-        share = np.histogram(values[key], edges)[0] / len(values[key])
+        share = histogram.share[key]
         highest = max(highest, float(share.max()))
         drawn.add_scatter(
-            x=edges,
+            x=histogram.edges,
             y=np.append(share, share[-1]),
             mode="lines",
             name=name,
