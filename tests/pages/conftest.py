@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from ppsets_core import Ledger
+from tests.browser.samples import score_file
 from tests.pages.driving import ROOT
-
-CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 
 
 @pytest.fixture(autouse=True)
@@ -41,15 +39,6 @@ def score_csv():
     """A CSV of softmax scores as bytes; fewer patients than records if asked for."""
 
     def make(records: int, seed: int = 0, patients: int | None = None) -> bytes:
-        rng = np.random.default_rng(seed)
-        labels = rng.integers(0, 3, records)
-        logits = rng.normal(0, 1, (records, 3))
-        logits[np.arange(records), labels] += 2
-        rows = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-        lines = [",".join([*(["patient"] if patients else []), "label", *CLASSES])]
-        for number, (row, label) in enumerate(zip(rows.tolist(), labels, strict=True)):
-            patient = [f"p{number % patients}"] if patients else []
-            lines.append(",".join([*patient, CLASSES[label], *map(repr, row)]))
-        return "\n".join(lines).encode()
+        return score_file("", records, seed, patients)["buffer"]
 
     return make

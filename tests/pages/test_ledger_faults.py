@@ -1,0 +1,151 @@
+"""A ledger that fails under the running app: every screen says so in a sentence, and nothing is released uncharged."""
+
+import resource
+import sqlite3
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.widgets.guard import UNEXPECTED
+from ppsets_core import Ledger
+from tests.ledger.powers import as_ordinary_user
+from tests.pages.driving import ROOT, button, labels, texts
+
+
+def noise(path: Path) -> None:
+    path.write_bytes(np.random.default_rng(0).bytes(20_000))
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:20_000])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def edited(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM releases")
+    db.close()
+
+
+def newer(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
+    db.close()
+
+
+def foreign(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE notes (text)")
+    db.close()
+
+
+def another(path: Path) -> None:
+    """A new, empty ledger of someone else's in its place, beside the old key."""
+    Ledger(path.with_name("new.sqlite"))
+    path.with_name("new.sqlite").replace(path)
+
+
+def told(at: AppTest) -> str:
+    assert not at.exception
+    assert UNEXPECTED not in texts(at)
+    return texts(at)
+
+
+@pytest.fixture
+def confirming(screen, score_csv, ledger) -> AppTest:
+    """The confirm step of a release from a new file, on a ledger that has spent before."""
+    ledger.add("ward", 2)
+    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.5)
+    at = screen("calibrate")
+    at.radio(key="source").set_value("A score file").run()
+    at.file_uploader(key="score_file").set_value(("clinic.csv", score_csv(700), "text/csv")).run()
+    return button(at, "Calibrate …").click().run()
+
+
+@pytest.mark.parametrize("damage", [noise, cut, emptied, edited, newer, foreign, another])
+def test_damaged_while_the_confirm_step_is_open(confirming, home, damage):
+    path = home / "ledger.sqlite"
+    damage(path)
+    left = path.read_bytes()
+    at = button(confirming, "Spend ε").click().run()
+    assert str(path) in told(at)
+    assert "active_calibration" not in at.session_state
+    for name in ("home", "ledger"):
+        assert str(path) in told(at.switch_page(f"pages/{name}.py").run())
+    assert path.read_bytes() == left
+
+
+@pytest.mark.parametrize("fault", ["read-only file", "read-only folder", "disk full"])
+def test_release_is_refused_where_the_ledger_cannot_be_written(confirming, ledger, home, fault):
+    path = home / "ledger.sqlite"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if fault == "disk full":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    else:
+        (path if fault == "read-only file" else home).chmod(0o400 if fault == "read-only file" else 0o500)
+    try:
+        with as_ordinary_user():
+            at = button(confirming, "Spend ε").click().run()
+            assert "Nothing was released. Check that the file is whole, that it can be written" in told(at)
+            assert "1.5 left of 2" in "".join(
+                each.proto.text for each in at.switch_page("pages/home.py").run().get("progress")
+            )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        home.chmod(0o700)
+        path.chmod(0o600)
+    assert "active_calibration" not in at.session_state
+    assert ledger.dataset("ward").spent == Decimal("0.5")
+    assert [account.name for account in ledger.datasets()] == ["ward"]
+
+
+def test_demo_without_a_usable_ledger_is_a_simulation_and_says_why(app, home):
+    noise(home / "ledger.sqlite")
+    at = button(app, "Try the demo").click().run()
+    assert at.session_state["active_calibration"].simulated
+    assert "no private release" in told(at)
+
+
+def test_ledger_screen_when_the_clock_was_set_back(ledger, screen, monkeypatch):
+    ledger.add("ward", 2)
+    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.5)
+    monkeypatch.setattr("ppsets_core.ledger.ledger._now", lambda: "1970-01-01T00:00:00+00:00")
+    ledger.raise_budget("ward", 3)
+    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.75)
+    at = screen("ledger")
+    told(at)
+    assert list(at.dataframe[0].value.iloc[0]) == ["ward", "1.75", "1.25", "3"]
+    assert list(at.dataframe[1].value["no."]) == [2, 1]
+    assert list(at.dataframe[2].value["budget"]) == ["3", "2"]
+
+
+def test_two_apps_and_the_command_line_on_one_ledger(score_csv, ledger, home, tmp_path):
+    """Both sessions reach the confirm step for the same new account; the budget is spent only once."""
+    sessions = []
+    for seed in (0, 1):
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page("pages/calibrate.py").run()
+        at.radio(key="source").set_value("A score file").run()
+        at.file_uploader(key="score_file").set_value(("clinic.csv", score_csv(700, seed), "text/csv")).run()
+        at.number_input(key=next(e.key for e in at.number_input if e.key.startswith("budget_"))).set_value(2.5).run()
+        sessions.append(button(at, "Calibrate …").click().run())
+    first, second = sessions
+    button(first, "Spend ε").click().run()
+    assert first.session_state["active_calibration"] == ledger.releases("clinic")[0].calibration
+    (tmp_path / "clinic.csv").write_bytes(score_csv(700, 2))
+    command = [sys.executable, "-m", "ppsets_core", "calibrate", str(tmp_path / "clinic.csv"), "--epsilon", "1"]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    button(second, "Spend ε").click().run()
+    assert "0.5 left of a budget of 2.5" in told(second)
+    assert "active_calibration" not in second.session_state
+    assert not any(label.startswith("Spend") for label in labels(second))
+    assert ledger.dataset("clinic").spent == 2
+    assert len(ledger.releases()) == 2
