@@ -3,6 +3,7 @@
 Without the key, which is in a file of its own, a reader of the ledger cannot test whether a guessed data set is in it.
 """
 
+import errno
 import hashlib
 import hmac
 import os
@@ -20,10 +21,14 @@ KEY_BYTES = 32
 def create_key(path: Path) -> bytes:
     """A new key in a new file that only its owner can read, on disk before it is used."""
     key = secrets.token_bytes(KEY_BYTES)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", buffering=0) as file:
+        try:
+            if file.write(key) < KEY_BYTES:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file.fileno())
+        except OSError:
+            path.unlink()
+            raise
     return key
 
 

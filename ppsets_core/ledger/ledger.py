@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -128,21 +129,22 @@ class Ledger:
         if chosen.is_trivial:
             return calibrate_as_planned(scores, chosen)
         records = fingerprint(self._store.key, scores if uploaded is None else check_scores(uploaded))
-        release, earlier = self._charge(dataset, records, amount(chosen.epsilon), request)
-        if earlier:
+        request = request or uuid.uuid4().hex
+        if earlier := self._charge(dataset, records, amount(chosen.epsilon), request):
             return earlier
         calibration = calibrate_as_planned(scores, chosen)
         with self._store.writing() as db:
-            db.execute("UPDATE releases SET calibration = ? WHERE id = ?", [calibration.to_json(), release])
+            update = "UPDATE releases SET calibration = ? WHERE request = ? AND calibration IS NULL"
+            if db.execute(update, [calibration.to_json(), request]).rowcount != 1:
+                raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
         return calibration
 
-    def _charge(
-        self, dataset: str, records: str, epsilon: Decimal, request: str | None
-    ) -> tuple[int, Calibration | None]:
+    def _charge(self, dataset: str, records: str, epsilon: Decimal, request: str) -> Calibration | None:
+        """On disk when it returns None; the earlier release if this request was charged before."""
         with self._store.writing() as db:
             query = "SELECT id, dataset, epsilon, time, calibration FROM releases WHERE request = ?"
             if row := db.execute(query, [request]).fetchone():
-                return row[0], _earlier(_release(row))
+                return _earlier(_release(row))
             account = _account(db, _owner(db, records) or dataset)
             if epsilon > account.left:
                 raise BudgetError(
@@ -152,8 +154,8 @@ class Ledger:
                 )
             db.execute("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", [records, account.name])
             row = [account.name, str(epsilon), _now(), request]
-            insert = "INSERT INTO releases (dataset, epsilon, time, request) VALUES (?, ?, ?, ?)"
-            return db.execute(insert, row).lastrowid, None
+            db.execute("INSERT INTO releases (dataset, epsilon, time, request) VALUES (?, ?, ?, ?)", row)
+            return None
 
 
 def _earlier(release: Release) -> Calibration:

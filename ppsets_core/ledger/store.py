@@ -8,9 +8,11 @@ from pathlib import Path
 
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.key import create_key, key_check, read_key
+from ppsets_core.ledger.seal import is_sealed, write_seal
 
-VERSION = "1"
+VERSION, UNSEALED = "2", "1"
 WAIT_SECONDS = 60
+RESTORE = "Nothing was released. Restore the ledger from a backup; a new one would forget what was spent."
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE datasets (name TEXT PRIMARY KEY) STRICT;
@@ -32,67 +34,115 @@ class Store:
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = Path(path)
         self._key_path = self.path.with_name(self.path.name + ".key")
-        if not self._is_laid_out():
-            self._create()
-        with self.reading() as db:
-            meta = dict(db.execute("SELECT name, value FROM meta"))
-        if meta.get("version") != VERSION:
-            raise LedgerError(f"The ledger {self.path} was written by another version of this program.")
+        try:
+            if self._is_empty():
+                self._create()
+        except OSError as error:
+            raise LedgerError(f"The ledger {self.path} cannot be opened or made ({error.strerror}).") from None
+        version = self._check_layout()
         self.key = read_key(self._key_path)
-        if meta.get("key_check") != key_check(self.key):
-            raise LedgerError(f"The key {self._key_path} is another ledger's. Restore the right one from a backup.")
+        with self._transaction("BEGIN") as db:
+            self._check_key(db)
+        if version == UNSEALED:
+            self._seal_older()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One consistent view; works on a ledger that cannot be written too."""
         with self._transaction("BEGIN") as db:
+            self._check_seal(db)
             yield db
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One writer at a time over all processes; on disk when it returns, undone on any error."""
         with self._transaction("BEGIN IMMEDIATE") as db:
+            self._check_seal(db)
             yield db
+            write_seal(db, self.key)
 
-    def _is_laid_out(self) -> bool:
+    def _is_empty(self) -> bool:
         if not self.path.exists():
-            return False
-        with self.reading() as db:
-            return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone())
+            return True
+        with self._transaction("BEGIN") as db:
+            return db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
     def _create(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        key = None
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise LedgerError(f"The ledger's folder {self.path.parent} cannot be made ({error.strerror}).") from None
-        with self.writing() as db:
-            if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-                return
-            if self._key_path.exists():
+            with self._transaction("BEGIN IMMEDIATE", create=True) as db:
+                if db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    return
+                if self._key_path.exists():
+                    raise LedgerError(
+                        f"The ledger {self.path} is empty or gone, but its key is there. Restore the ledger from a "
+                        "backup: a new one would forget what was spent. "
+                        f"If it never held anything, remove {self._key_path}."
+                    )
+                os.chmod(self.path, 0o600)
+                for statement in TABLES.strip().split(";\n"):
+                    db.execute(statement)
+                key = create_key(self._key_path)
+                db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("key_check", key_check(key))])
+                write_seal(db, key)
+        except LedgerError:
+            if key is not None and self._is_empty():  # the disk was full: a key without a ledger would be in the way
+                self._key_path.unlink()
+            raise
+
+    def _check_layout(self) -> str:
+        """The version of a file that is whole and a ledger; anything else is refused."""
+        with self._transaction("BEGIN") as db:
+            if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
                 raise LedgerError(
-                    f"The ledger {self.path} is empty or gone, but its key is there. Restore the ledger from a backup: "
-                    f"a new one would forget what was spent. If it never held anything, remove {self._key_path}."
+                    f"{self.path} is another program's database, not a ledger. Give the ledger a file of its own."
                 )
-            os.chmod(self.path, 0o600)
-            for statement in TABLES.strip().split(";\n"):
-                db.execute(statement)
-            meta = [("version", VERSION), ("key_check", key_check(create_key(self._key_path)))]
-            db.executemany("INSERT INTO meta VALUES (?, ?)", meta)
+            (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+            version = dict(db.execute("SELECT name, value FROM meta")).get("version")
+        if found != "ok":
+            raise LedgerError(f"The ledger {self.path} is damaged. {RESTORE}")
+        if version not in (VERSION, UNSEALED):
+            raise LedgerError(
+                f"The ledger {self.path} was written by another version of this program. Use that one, or a newer one."
+            )
+        return version
+
+    def _check_key(self, db: sqlite3.Connection) -> None:
+        row = db.execute("SELECT value FROM meta WHERE name = 'key_check'").fetchone()
+        if row is None or row[0] != key_check(self.key):
+            raise LedgerError(
+                f"The key {self._key_path} is another ledger's. Nothing was released. "
+                "Restore the ledger and its key from one backup."
+            )
+
+    def _check_seal(self, db: sqlite3.Connection) -> None:
+        self._check_key(db)
+        if not is_sealed(db, self.key):
+            raise LedgerError(f"The ledger {self.path} was damaged or changed by another program. {RESTORE}")
+
+    def _seal_older(self) -> None:
+        """Ledgers had no seal at first; from its first opening on, one is kept."""
+        with self._transaction("BEGIN IMMEDIATE") as db:
+            db.execute("UPDATE meta SET value = ? WHERE name = 'version'", [VERSION])
+            write_seal(db, self.key)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, begin: str, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        address = f"{self.path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         try:
-            with closing(sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)) as db:
+            with closing(sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)) as db:
                 db.execute("PRAGMA synchronous = EXTRA")
                 db.execute("PRAGMA foreign_keys = ON")
                 db.execute(begin)
                 try:
                     yield db
                 except BaseException:
-                    db.execute("ROLLBACK")
+                    if db.in_transaction:  # SQLite undoes it by itself where the disk is full
+                        db.execute("ROLLBACK")
                     raise
                 db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged bytes can reach the text of SQLite's own error
             raise LedgerError(
                 f"The ledger {self.path} cannot be used ({error}). Nothing was released. Check that the file is whole, "
                 "that it can be written and that the disk is not full; restore a damaged one from a backup."

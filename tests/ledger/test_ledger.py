@@ -193,16 +193,3 @@ def test_a_damaged_ledger_is_refused_and_never_reset(ledger, path, damage, tmp_p
     for _ in range(2):
         with pytest.raises(LedgerError):
             Ledger(path)
-
-
-def test_a_ledger_that_cannot_be_written_is_readable_but_releases_nothing(ledger, path, monkeypatch):
-    import sqlite3
-
-    spend(ledger, 0.25)
-    connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda p, **o: connect(f"file:{p}?mode=ro", uri=True, **o))
-    monkeypatch.setattr("ppsets_core.private_quantile.draw_release", lambda *_: pytest.fail("drawn without a charge"))
-    view = Ledger(path)
-    assert view.dataset("ward").spent == Decimal("0.25")
-    with pytest.raises(LedgerError, match="cannot be used"):
-        spend(view)

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,10 +13,11 @@ import numpy as np
 import pytest
 
 import ppsets_core.private_quantile as quantile
-from ppsets_core import Ledger, calibrate
+from ppsets_core import Ledger, LedgerError, calibrate
 
 SCORES = np.random.default_rng(0).random(500)
-LEDGER_CODE = ("ledger.py", "store.py", "private_quantile.py", "sampling.py")
+LEDGER_CODE = ("ledger.py", "store.py", "seal.py", "key.py", "private_quantile.py", "sampling.py")
+EPSILON = Decimal("0.7")
 
 RACE = """
 import sys, numpy as np
@@ -34,6 +37,19 @@ print(drawn)
 """
 
 
+def release(ledger: Ledger):
+    return ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50)
+
+
+def refusal(path: Path) -> str:
+    """Why the ledger cannot be opened; '' if it can."""
+    try:
+        Ledger(path).datasets()
+    except LedgerError as error:
+        return str(error)
+    return ""
+
+
 @pytest.mark.parametrize(("budget", "affordable"), [("7", 10), ("0.7", 1), ("2.05", 2)])
 def test_eight_processes_race_for_the_last_budget(tmp_path, budget, affordable):
     path = tmp_path / "ledger.sqlite"
@@ -43,7 +59,7 @@ def test_eight_processes_race_for_the_last_budget(tmp_path, budget, affordable):
     drawn = [int(process.communicate("!")[0]) for process in processes]
     assert sum(drawn) == affordable
     assert len(Ledger(path).releases()) == affordable
-    assert Ledger(path).dataset("ward").spent == affordable * Decimal("0.7")
+    assert Ledger(path).dataset("ward").spent == affordable * EPSILON
 
 
 def test_eight_processes_may_create_the_ledger_at_once(tmp_path):
@@ -54,8 +70,8 @@ def test_eight_processes_may_create_the_ledger_at_once(tmp_path):
     assert [process.communicate("!")[0].strip() for process in processes] == ["0"] * 8
 
 
-def killed_release(ledger: Ledger, marker: Path, last_step: int) -> bool:
-    """Release in a forked process killed at its `last_step`-th line of ledger code; whether it got to the end."""
+def killed(action: Callable[[], object], last_step: int) -> bool:
+    """Act in a forked process killed at its `last_step`-th line of ledger code; whether it got to the end."""
     child = os.fork()
     if child == 0:
         steps = 0
@@ -69,15 +85,25 @@ def killed_release(ledger: Ledger, marker: Path, last_step: int) -> bool:
                 os.kill(os.getpid(), signal.SIGKILL)
             return trace
 
-        def marked_draw(*arguments):
-            marker.write_text("drawn")
-            return draw(*arguments)
-
-        draw, quantile.draw_release = quantile.draw_release, marked_draw
         sys.settrace(trace)
-        ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50)
+        action()
         os._exit(0)
     return os.waitpid(child, 0)[1] == 0
+
+
+def killed_release(ledger: Ledger, marker: Path, last_step: int) -> bool:
+    """A release killed at this step; the marker is there if its threshold was drawn."""
+    draw = quantile.draw_release
+
+    def marked_draw(*arguments):
+        marker.write_text("drawn")
+        return draw(*arguments)
+
+    def action() -> None:
+        quantile.draw_release = marked_draw
+        release(ledger)
+
+    return killed(action, last_step)
 
 
 def kill_at(steps: range, folder: Path) -> None:
@@ -89,20 +115,98 @@ def kill_at(steps: range, folder: Path) -> None:
         finished = killed_release(ledger, marker, step)
         drawn, charged = marker.exists(), len(ledger.releases())
         assert drawn <= charged
-        assert ledger.dataset("ward").spent == charged * Decimal("0.7")
+        assert ledger.dataset("ward").spent == charged * EPSILON
         seen.add((drawn, charged))
         if finished:
             break
-        ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50)
+        release(ledger)
         assert len(ledger.releases()) == charged + 1, "the ledger must be in working order after a crash"
     assert finished, "no step was late enough for the release to be made: lengthen the range"
     assert {(False, 0), (False, 1), (True, 1)} <= seen, "crashes must fall before, between and after"
 
 
-def test_killed_at_every_third_step_nothing_is_released_uncharged(tmp_path):
-    kill_at(range(1, 1000, 3), tmp_path)
+def test_killed_at_every_ninth_step_nothing_is_released_uncharged(tmp_path):
+    kill_at(range(1, 1000, 9), tmp_path)
 
 
 @pytest.mark.statistical
 def test_killed_at_every_step_nothing_is_released_uncharged(tmp_path):
     kill_at(range(1, 1000), tmp_path)
+
+
+def states_after_kills(folder: Path, prepare: Callable[[Ledger], object], action: Callable[[Ledger], object]) -> list:
+    """Accounts and budget changes in a new ledger after `action` was killed there, at every third step to its end."""
+    states = []
+    for step in range(1, 1000, 3):
+        ledger = Ledger(folder / f"{step}.sqlite")
+        prepare(ledger)
+        finished = killed(lambda: action(ledger), step)  # noqa: B023
+        accounts = [(account.name, int(account.budget)) for account in Ledger(folder / f"{step}.sqlite").datasets()]
+        states.append((accounts, [int(change.budget) for change in ledger.budget_changes()]))
+        if finished:
+            return states
+    raise AssertionError("no step was late enough for the action to end")
+
+
+def test_killed_while_a_budget_is_raised_it_is_the_old_or_the_new_one(tmp_path):
+    states = states_after_kills(
+        tmp_path, lambda ledger: ledger.add("ward", 1), lambda ledger: ledger.raise_budget("ward", 2)
+    )
+    old, new = ([("ward", 1)], [1]), ([("ward", 2)], [1, 2])
+    raised = states.count(new)
+    assert raised > 1, "crashes must fall after it too"
+    assert states == [old] * (len(states) - raised) + [new] * raised
+
+
+def test_killed_while_an_account_is_opened_it_is_there_with_its_budget_or_not_at_all(tmp_path):
+    states = states_after_kills(tmp_path, lambda ledger: None, lambda ledger: ledger.add("ward", 1))
+    old, new = ([], []), ([("ward", 1)], [1])
+    opened = states.count(new)
+    assert opened > 1, "crashes must fall after it too"
+    assert states == [old] * (len(states) - opened) + [new] * opened
+
+
+def test_killed_while_the_ledger_is_made_it_works_or_says_what_to_do(tmp_path):
+    outcomes, finished, step = set(), False, 0
+    while not finished:
+        step += 2
+        path = tmp_path / f"{step}" / "ledger.sqlite"
+        finished = killed(lambda: Ledger(path).datasets(), step)  # noqa: B023
+        said = refusal(path)
+        if said:
+            assert f"remove {path}.key" in said
+            Path(f"{path}.key").unlink()
+        outcomes.add("says" if said else "works")
+        assert Ledger(path).add("ward", 1).budget == 1
+    assert outcomes == {"works", "says"}
+
+
+@pytest.mark.parametrize("journal", ["kept", "deleted"])
+def test_killed_at_any_moment_every_threshold_handed_out_is_charged(tmp_path, journal):
+    """Also in the middle of what SQLite does; and if someone then tidies its journal away, all or nothing is there."""
+    rng = np.random.default_rng(1)
+    calibrate(SCORES, 0.1, 0.7, method="sharp", m=50)
+    for number in range(12):
+        path = tmp_path / f"{number}.sqlite"
+        ledger = Ledger(path)
+        ledger.add("ward", 1000)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            while release(ledger):
+                os.write(writing, b"!")
+        os.close(writing)
+        handed = len(os.read(reading, 1))
+        time.sleep(rng.uniform(0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with os.fdopen(reading, "rb") as rest:
+            handed += len(rest.read())
+        if journal == "deleted":
+            Path(f"{path}-journal").unlink(missing_ok=True)
+        if said := refusal(path):
+            assert journal == "deleted", "a crash alone must not damage the ledger"
+            assert "from a backup" in said
+            continue
+        spent = Ledger(path).dataset("ward").spent
+        assert handed * EPSILON <= spent <= (handed + 1) * EPSILON

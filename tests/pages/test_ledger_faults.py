@@ -96,9 +96,8 @@ def test_release_is_refused_where_the_ledger_cannot_be_written(confirming, ledge
         with as_ordinary_user():
             at = button(confirming, "Spend ε").click().run()
             assert "Nothing was released. Check that the file is whole, that it can be written" in told(at)
-            assert "1.5 left of 2" in "".join(
-                each.proto.text for each in at.switch_page("pages/home.py").run().get("progress")
-            )
+            (budget,) = at.switch_page("pages/home.py").run().get("progress")
+            assert budget.proto.text == r"ward: 1\.5 left of 2"
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         home.chmod(0o700)

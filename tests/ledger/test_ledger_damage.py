@@ -1,0 +1,207 @@
+"""A damaged, edited, foreign or replaced ledger is refused with what to do, and never taken for an empty one."""
+
+import os
+import shutil
+import sqlite3
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ppsets_core.ledger.ledger as ledger_module
+from ppsets_core import Ledger, LedgerError
+
+SCORES = np.random.default_rng(0).random(500)
+OTHERS = np.random.default_rng(1).random(500)
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """A ledger with two accounts, of which one has spent 1.4 of its 10."""
+    path = tmp_path / "home" / "ledger.sqlite"
+    ledger = Ledger(path)
+    ledger.add("ward", 10)
+    ledger.add("other", 1)
+    release(ledger)
+    release(ledger)
+    return path
+
+
+def release(ledger: Ledger, scores=SCORES, dataset: str = "ward"):
+    return ledger.calibrate(dataset, scores, 0.1, 0.7, method="sharp", m=50)
+
+
+def refused(path: Path) -> str:
+    """Opening it, again and again, is refused and leaves the file as it is; the sentence."""
+    before = path.read_bytes() if path.is_file() else b""
+    for _ in range(2):
+        with pytest.raises(LedgerError) as caught:
+            Ledger(path).datasets()
+    assert (path.read_bytes() if path.is_file() else b"") == before
+    return str(caught.value)
+
+
+def check_refused_or_whole(path: Path) -> bool:
+    """Whether a damaged ledger was refused; if not, it must have lost nothing."""
+    try:
+        ledger = Ledger(path)
+        assert ledger.dataset("ward").left == Decimal("8.6")
+        assert ledger.dataset_of(SCORES) == "ward"
+        assert len(ledger.releases()) == 2
+        release(ledger, dataset="other")
+        assert ledger.dataset("ward").spent == Decimal("2.1")
+    except LedgerError:
+        return True
+    return False
+
+
+def test_bytes_overwritten_anywhere(path, tmp_path):
+    whole, rng = path.read_bytes(), np.random.default_rng(2)
+    used = np.flatnonzero(np.frombuffer(whole, dtype=np.uint8))
+    count = 0
+    for _ in range(150):
+        damaged = bytearray(whole)
+        start, length = int(rng.choice(used)), int(rng.choice([1, 2, 16, 512]))
+        damaged[start : start + length] = rng.bytes(min(length, len(whole) - start))
+        path.write_bytes(damaged)
+        count += check_refused_or_whole(path)
+        assert not Path(f"{path}-journal").exists()
+    assert count > 100, "most damage to bytes in use must be noticed"
+
+
+def test_a_budget_or_a_charge_changed_by_one_digit(path):
+    whole = path.read_bytes()
+    places = [i for i in range(len(whole) - 3) if whole[i : i + 3] == b"0.7"]
+    assert places
+    for place in places:
+        path.write_bytes(whole[:place] + b"0.1" + whole[place + 3 :])
+        assert "Restore the ledger from a backup" in refused(path)
+
+
+@pytest.mark.parametrize("pages", range(1, 10))
+def test_cut_short(path, pages):
+    whole = path.read_bytes()
+    path.write_bytes(whole[: 4096 * pages])
+    assert len(whole) > 4096 * 9
+    assert "from a backup" in refused(path)
+
+
+def test_cut_to_nothing(path):
+    path.write_bytes(b"")
+    assert "a new one would forget what was spent" in refused(path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE releases SET epsilon = '0.0001'",
+        "UPDATE releases SET request = NULL",
+        "UPDATE budgets SET budget = '1000'",
+        "DELETE FROM releases",
+        "DELETE FROM fingerprints",
+        "DELETE FROM meta WHERE name = 'seal'",
+        "UPDATE meta SET value = '' WHERE name = 'seal'",
+        "INSERT INTO budgets (dataset, budget, time) VALUES ('ward', '1000', '')",
+    ],
+)
+def test_edited_by_hand(path, statement):
+    opened = Ledger(path)
+    with sqlite3.connect(path) as db:
+        db.execute(statement)
+    db.close()
+    assert "Restore the ledger from a backup" in refused(path)
+    with pytest.raises(LedgerError, match="Nothing was released"):
+        release(opened)
+
+
+def test_ledger_from_before_seals_is_sealed_when_first_opened(path):
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM meta WHERE name = 'seal'")
+        db.execute("UPDATE meta SET value = '1' WHERE name = 'version'")
+    db.close()
+    assert Ledger(path).dataset("ward").spent == Decimal("1.4")
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM releases")
+    db.close()
+    assert "changed by another program" in refused(path)
+
+
+def test_newer_version(path):
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = '3' WHERE name = 'version'")
+    db.close()
+    assert "Use that one, or a newer one" in refused(path)
+
+
+@pytest.mark.parametrize("table", ["notes (text)", "meta (x)", "meta (name, value)"])
+@pytest.mark.parametrize("key", ["without a key", "with a key"])
+def test_another_programs_database(path, table, key):
+    path.unlink()
+    with sqlite3.connect(path) as db:
+        db.execute(f"CREATE TABLE {table}")
+    db.close()
+    if key == "without a key":
+        Path(f"{path}.key").unlink()
+    refused(path)
+
+
+def test_a_folder_in_its_place(path):
+    path.unlink()
+    path.mkdir()
+    assert "cannot be used" in refused(path)
+
+
+def swap(path: Path, other: Path) -> None:
+    """Put another ledger with its key in the place of this one, at once, as a restored backup would."""
+    for ending in ("", ".key"):
+        shutil.copy(f"{other}{ending}", f"{path}{ending}.new")
+        os.replace(f"{path}{ending}.new", f"{path}{ending}")
+
+
+@pytest.mark.parametrize("other", ["another ledger", "an older copy", "nothing"])
+@pytest.mark.parametrize("when", ["before the charge", "after the charge"])
+def test_replaced_while_a_release_is_made(path, tmp_path, monkeypatch, other, when):
+    """What is handed out has its charge in the ledger that is there afterwards."""
+    copy = tmp_path / "copy.sqlite"
+    if other == "another ledger":
+        for _ in range(2):
+            Ledger(copy).datasets() or Ledger(copy).add("ward", 10)
+            release(Ledger(copy))
+    else:
+        swap(copy, path)
+
+    def replace() -> None:
+        if other == "nothing":
+            path.unlink()
+        else:
+            swap(path, copy)
+
+    ledger, draw = Ledger(path), ledger_module.calibrate_as_planned
+    if when == "before the charge":
+        replace()
+    else:
+        monkeypatch.setattr(ledger_module, "calibrate_as_planned", lambda *a: (replace(), draw(*a))[1])
+    if (other, when) == ("an older copy", "before the charge"):
+        release(ledger)
+        assert len(Ledger(path).releases()) == 3
+        return
+    with pytest.raises(LedgerError, match="Nothing was released"):
+        release(ledger, OTHERS)
+    if other == "nothing":
+        assert "a new one would forget" in refused(path)
+    else:
+        assert len(Ledger(path).releases()) == 2
+
+
+def test_clock_set_back_or_to_nonsense_changes_only_the_times_shown(path, monkeypatch):
+    ledger = Ledger(path)
+    for now in ("1970-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00", ""):
+        monkeypatch.setattr(ledger_module, "_now", lambda now=now: now)
+        first = ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50, request=f"click {now}")
+        assert ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50, request=f"click {now}") == first
+        ledger.raise_budget("ward", ledger.dataset("ward").budget + 1)
+    assert ledger.dataset("ward").budget == 13
+    assert ledger.dataset("ward").spent == 5 * Decimal("0.7")
+    assert [change.budget for change in ledger.budget_changes() if change.dataset == "ward"] == [10, 11, 12, 13]
+    assert [release.id for release in ledger.releases()] == [1, 2, 3, 4, 5]

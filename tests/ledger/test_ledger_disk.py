@@ -1,0 +1,187 @@
+"""A full disk and files that cannot be written or read: a sentence, and nothing released uncharged."""
+
+import os
+import resource
+import shutil
+import subprocess
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ppsets_core.private_quantile as quantile
+from ppsets_core import Ledger, LedgerError
+from tests.ledger.powers import as_ordinary_user
+
+SCORES = np.random.default_rng(0).random(500)
+PAGE = 4096
+
+
+@pytest.fixture
+def draws(monkeypatch) -> list:
+    """One entry for each threshold drawn."""
+    made, draw = [], quantile.draw_release
+
+    def counted(*arguments):
+        made.append("drawn")
+        return draw(*arguments)
+
+    monkeypatch.setattr(quantile, "draw_release", counted)
+    return made
+
+
+def ledger_in(folder: Path) -> Ledger:
+    ledger = Ledger(folder / "ledger.sqlite")
+    ledger.add("ward", 1000)
+    return ledger
+
+
+def release(ledger: Ledger):
+    return ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50)
+
+
+def handed_out(ledger: Ledger) -> bool:
+    try:
+        release(ledger)
+    except LedgerError:
+        return False
+    return True
+
+
+def outcome(path: Path, handed: bool, drawn: int, before: int) -> str:
+    """What came of a release, once the disk is well again, with nothing drawn that is not charged."""
+    releases = Ledger(path).releases()
+    charged = len(releases) - before
+    assert drawn <= charged <= 1
+    assert handed == (charged == 1 and releases[-1].calibration is not None)
+    return "released" if handed else "charged" if charged else "refused"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("A small disk can be mounted only by root.")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def fill(disk: Path, free_pages: int) -> None:
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while file.write(bytes(PAGE)) == PAGE:
+                pass
+        except OSError:
+            pass
+        file.truncate(max(0, filler.stat().st_size - free_pages * PAGE))
+
+
+def test_disk_full_to_any_degree(small_disk, draws):
+    ledger, seen = ledger_in(small_disk), []
+    for number in range(30):
+        release(ledger)
+        draws.clear()
+        before = len(ledger.releases())
+        fill(small_disk, free_pages=number % 15)
+        handed = handed_out(ledger)
+        (small_disk / "filler").unlink()
+        seen.append(outcome(small_disk / "ledger.sqlite", handed, len(draws), before))
+    assert {"refused", "released"} <= set(seen)
+    spent = ledger.dataset("ward").spent
+    assert spent == (30 + seen.count("released") + seen.count("charged")) * Decimal("0.7")
+
+
+def test_no_room_for_the_ledger_itself(small_disk):
+    for free_pages in range(20):
+        fill(small_disk, free_pages)
+        path = small_disk / f"{free_pages}" / "ledger.sqlite"
+        try:
+            Ledger(path)
+        except LedgerError:
+            (small_disk / "filler").unlink()
+            Ledger(path)
+        else:
+            (small_disk / "filler").unlink()
+        assert Ledger(path).add("ward", 1).budget == 1
+        shutil.rmtree(path.parent)
+
+
+@pytest.mark.parametrize("limit", [0, 512, 2 * PAGE, 5 * PAGE, 9 * PAGE])
+def test_no_file_may_grow_any_more(tmp_path, draws, limit):
+    """As on a disk with a quota; the limit is this process's own and holds for every file that it writes."""
+    ledger = ledger_in(tmp_path)
+    release(ledger)
+    draws.clear()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        handed = handed_out(ledger)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert outcome(tmp_path / "ledger.sqlite", handed, len(draws), 1) == "refused"
+    release(ledger)
+    assert ledger.dataset("ward").spent == Decimal("1.4")
+
+
+def test_disk_full_between_charge_and_record_wastes_the_charge_and_hands_nothing_out(tmp_path, monkeypatch):
+    ledger = ledger_in(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    draw = quantile.draw_release
+
+    def drawn_as_the_disk_fills(*arguments):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+        return draw(*arguments)
+
+    monkeypatch.setattr(quantile, "draw_release", drawn_as_the_disk_fills)
+    try:
+        with pytest.raises(LedgerError, match="Nothing was released"):
+            release(ledger)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    (wasted,) = ledger.releases()
+    assert wasted.calibration is None
+    assert ledger.dataset("ward").spent == Decimal("0.7")
+
+
+@pytest.mark.parametrize(("name", "mode"), [("ledger.sqlite", 0o400), (".", 0o500)])
+def test_a_ledger_that_cannot_be_written_is_readable_but_releases_nothing(tmp_path, draws, name, mode):
+    ledger = ledger_in(tmp_path)
+    release(ledger)
+    draws.clear()
+    (tmp_path / name).chmod(mode)
+    with as_ordinary_user():
+        view = Ledger(tmp_path / "ledger.sqlite")
+        assert view.dataset("ward").spent == Decimal("0.7")
+        for change in (release, lambda view: view.raise_budget("ward", 2000), lambda view: view.add("other", 1)):
+            with pytest.raises(LedgerError, match="that it can be written"):
+                change(view)
+    tmp_path.chmod(0o700)
+    assert draws == []
+    assert [(account.name, account.budget) for account in ledger.datasets()] == [("ward", 1000)]
+
+
+@pytest.mark.parametrize(("name", "mode"), [("ledger.sqlite", 0), ("ledger.sqlite.key", 0), (".", 0), (".", 0o600)])
+def test_a_ledger_that_cannot_be_read_is_told_and_left_alone(tmp_path, name, mode):
+    ledger = ledger_in(tmp_path)
+    (tmp_path / name).chmod(mode)
+    with as_ordinary_user(), pytest.raises(LedgerError, match="cannot be"):
+        Ledger(tmp_path / "ledger.sqlite")
+    for each, usual in ((".", 0o700), ("ledger.sqlite", 0o600), ("ledger.sqlite.key", 0o600)):
+        (tmp_path / each).chmod(usual)
+    assert Ledger(tmp_path / "ledger.sqlite").datasets() == ledger.datasets()
+
+
+def test_no_ledger_can_be_made_where_nothing_may_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        with as_ordinary_user():
+            for path in (tmp_path / "ledger.sqlite", tmp_path / "new" / "ledger.sqlite"):
+                with pytest.raises(LedgerError, match="cannot be"):
+                    Ledger(path)
+    finally:
+        tmp_path.chmod(0o700)
+    assert list(tmp_path.iterdir()) == []
