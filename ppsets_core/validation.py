@@ -112,7 +112,8 @@ def check_probabilities(probabilities: np.ndarray, place: Place = Place("probabi
     outside = (probabilities < 0) | (probabilities > 1)
     refuse_first(outside, place, "the probability is outside [0, 1]; give softmax outputs, not logits")
     off = np.abs(probabilities.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
-    classes = f" (taken as classes: {', '.join(place.columns)})" if place.columns else ""
+    listed = ", ".join(place.columns[:20]) + (", …" if len(place.columns) > 20 else "")
+    classes = f" (taken as classes: {listed})" if place.columns else ""
     refuse_first(off, place, f"the probabilities do not sum to 1; give one for each class and no other number{classes}")
     return probabilities
 
@@ -136,9 +137,13 @@ def refuse_first(bad: np.ndarray, place: Place, what: str) -> None:
 
 
 def _real(value: float, name: str) -> float:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or math.isnan(value):
+    try:
+        number = math.nan if isinstance(value, bool | np.bool_) or not isinstance(value, Real) else float(value)
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
+    if math.isnan(number):
         raise InputError(f"{name} must be a number.")
-    return float(value)
+    return number
 
 
 def _whole(value: int, name: str) -> int:

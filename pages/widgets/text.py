@@ -2,6 +2,8 @@
 
 import re
 
+from ppsets_core.files.names import visible
+
 _INVISIBLE = "\u2060"  # word joiner: breaks what Markdown would read into a word, and is not seen
 
 
@@ -11,5 +13,5 @@ def as_text(text: str) -> str:
     >>> as_text("*x* <b>")
     '\\\\*x\\\\* \\\\<b\\\\>'
     """
-    escaped = re.sub(r"([\\`*_{}\[\]()<>#+.!|~$&^=-])", r"\\\1", " ".join(text.split()))
+    escaped = re.sub(r"([\\`*_{}\[\]()<>#+.!|~$&^=-])", r"\\\1", visible(" ".join(text.split())))
     return re.sub(r":(?=\S)|(?<=www)(?=\\\.)|(?=@)", lambda match: match.group() + _INVISIBLE, escaped)

@@ -10,6 +10,7 @@ from ppsets_core import InputError
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
 TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv"]
 _MOST_LISTED = 500
+MOST_MEGABYTES = 2000
 
 
 def choose_xrays(key: str, *, types: list[str] | None = TYPES, on_change=None):
@@ -30,7 +31,17 @@ def choose_xrays(key: str, *, types: list[str] | None = TYPES, on_change=None):
     label = {FILES: "X-rays: PNG, JPEG, TIFF, DICOM, several at once or one zip", FOLDER: "Folder of X-rays"}[way]
     accepted = types if way == FILES else None
     files = st.file_uploader(label, accepted, several, key=f"{key}_{way}", on_change=on_change)
+    _check_total(files)
     return list(files) or None
+
+
+def _check_total(files) -> None:
+    """One upload is bounded by the server; many together are bounded here, for all of them are held in memory."""
+    if sum(file.size for file in files) > MOST_MEGABYTES * 1_000_000:
+        raise InputError(
+            f"These files have more than {MOST_MEGABYTES:,} MB together, which is too much for one upload. Take some "
+            "away with the crosses, give fewer at a time, or use a folder of the server or the command line."
+        )
 
 
 def data_directory() -> Path | None:

@@ -42,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
     tell_refused(unknown)
     refused = (*scores.refused, *unknown)
     rows = [
-        [plain_cell(name), plain_cell(patient or name), model.classes[number], *map(repr, row)]
+        [plain_cell(name), plain_cell(patient or name), plain_cell(model.classes[number]), *map(repr, row)]
         for name, patient, number, row in zip(
             scores.names, scores.patients, numbers, scores.probabilities.tolist(), strict=True
         )
         if number >= 0
     ]
-    _write(Path(args.out), ["file", "patient", "label", *model.classes], rows)
+    _write(Path(args.out), ["file", "patient", "label", *map(plain_cell, model.classes)], rows)
     if args.json:
         print(json.dumps({"out": args.out, "scored": len(rows), "refused": [vars(item) for item in refused]}))
     else:

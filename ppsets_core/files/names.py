@@ -7,10 +7,14 @@ HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 CLUTTER = {"__macosx", "thumbs.db", "desktop.ini"}
 
 
+def visible(text: str) -> str:
+    """The text without control, direction or unprintable characters."""
+    return "".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c) not in HIDDEN)
+
+
 def shown_name(name: str) -> str:
-    """The name on one line, without control, direction or unprintable characters, its end kept if it is very long."""
-    visible = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c) not in HIDDEN)
-    text = " ".join(visible.split())
+    """The name on one line, without hidden characters, its end kept if it is very long."""
+    text = " ".join(visible(name).split())
     if len(text) > LONGEST:
         text = "…" + text[1 - LONGEST :]
     return text or "unnamed"

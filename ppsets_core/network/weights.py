@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.names import shown_name
 from ppsets_core.network.fast import optimise
 from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.resnet import build_resnet18
@@ -38,21 +39,24 @@ class XrayModel:
         return optimise(self.network, self.preprocessing.crop)
 
 
-def load_model(path: str | Path | None = None) -> XrayModel:
-    """The model in a safetensors file that `save_model` wrote; without a path, the bundled one."""
+def load_model(path: str | Path | None = None, *, name: str | None = None) -> XrayModel:
+    """The model in a safetensors file that `save_model` wrote; without a path, the bundled one.
+
+    `name` is what messages call the file, if it lies under another name than its user knows."""
     path = Path(path) if path is not None else BUNDLED_WEIGHTS
-    _check_file(path)
+    name = shown_name(name or path.name)
+    _check_file(path, name)
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
-    except (SafetensorError, OSError, ValueError) as error:
+            classes, preprocessing, temperature = _read_metadata(file.metadata() or {}, name)
+            network = build_resnet18(len(classes))
+            network.load_state_dict(_checked(file, network, name))
+    except FileError:
+        raise
+    except Exception as error:  # hostile bytes reach torch's constructors too
         raise FileError(
-            f"{path.name} is not a whole safetensors file. Take it again from where it came, or train anew."
+            f"{name} is not a whole safetensors file. Take it again from where it came, or train anew."
         ) from error
-    classes, preprocessing, temperature = _read_metadata(metadata, path.name)
-    network = build_resnet18(len(classes))
-    network.load_state_dict(_checked(tensors, network, path.name))
     return XrayModel(classes, preprocessing, temperature, network.eval().to(memory_format=torch.channels_last))
 
 
@@ -80,16 +84,25 @@ def save_model(model: XrayModel, path: str | Path) -> None:
         raise FileError(f"{path} cannot be written. Choose a folder that exists and that you may write to.") from error
 
 
-def _check_file(path: Path) -> None:
-    if path.suffix.lower() in {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin"}:
+def _check_file(path: Path, name: str) -> None:
+    if Path(name).suffix.lower() in {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin"} or _is_pickle(path):
         raise FileError(
-            f"{path.name} is a pickle, which can run any program when it is opened, so ppsets never opens one. "
+            f"{name} is a pickle, which can run any program when it is opened, so ppsets never opens one. "
             "Convert it to safetensors where you trust it, or train with `python -m ppsets_core train`."
         )
     if not path.is_file():
         raise FileError(f"There are no weights at {path}. Give the path of a .safetensors file.")
     if path.stat().st_size > _LARGEST_FILE:
-        raise FileError(f"{path.name} is larger than any ResNet-18 ({_LARGEST_FILE >> 20} MB); it was not opened.")
+        raise FileError(f"{name} is larger than any ResNet-18 ({_LARGEST_FILE >> 20} MB); it was not opened.")
+
+
+def _is_pickle(path: Path) -> bool:
+    """By its first bytes, whatever it is called; safetensors have a brace after eight bytes of length."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(9)
+    return head.startswith((b"PK\x03\x04", b"\x80")) and head[8:] != b"{"
 
 
 def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...], Preprocessing, float]:
@@ -99,7 +112,7 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
         if set(facts) != _FIELDS or facts["architecture"] != "resnet18":
             raise ValueError("fields")
         classes = tuple(facts["classes"])
-        if not all(isinstance(label, str) and label.strip() for label in classes):
+        if not all(isinstance(label, str) and label == shown_name(label) for label in classes):
             raise ValueError("classes")
         if not 2 <= len(set(classes)) == len(classes) <= _MOST_CLASSES:
             raise ValueError("classes")
@@ -112,7 +125,7 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
             raise ValueError("mean and std")
         if not 0.01 <= temperature <= 100:
             raise ValueError("temperature")
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise FileError(
             f"{name} does not say its classes, picture size and temperature as ppsets writes them. "
             "Use weights that `python -m ppsets_core train` wrote."
@@ -120,14 +133,18 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
     return classes, Preprocessing(resize, crop, mean, std), temperature
 
 
-def _checked(tensors: dict[str, Tensor], network: nn.Module, name: str) -> dict[str, Tensor]:
+def _checked(file: safe_open, network: nn.Module, name: str) -> dict[str, Tensor]:
     """The tensors as the network wants them; missing, extra, misshapen or non-finite ones are refused."""
     wanted = network.state_dict()
-    if set(tensors) != set(wanted):
+    if set(file.keys()) != set(wanted):
         raise FileError(f"{name} does not hold the layers of a ResNet-18. Use weights of a ResNet-18.")
-    for key, tensor in tensors.items():
-        if tensor.shape != wanted[key].shape:
+    tensors = {}
+    for key, like in wanted.items():
+        if tuple(file.get_slice(key).get_shape()) != tuple(like.shape):
             raise FileError(f"{name}: layer {key} has another shape than its {len(wanted['fc.bias'])} classes ask for.")
-        if tensor.is_floating_point() != wanted[key].is_floating_point() or not bool(torch.isfinite(tensor).all()):
+        tensor = file.get_tensor(key)
+        tensors[key] = tensor.to(like.dtype)
+        fits = tensor.is_floating_point() == like.is_floating_point() and bool(torch.isfinite(tensors[key]).all())
+        if not fits or (key.endswith("running_var") and bool((tensors[key] < 0).any())):
             raise FileError(f"{name}: layer {key} holds values that are not finite numbers. Train anew.")
-    return {key: tensor.to(wanted[key].dtype) for key, tensor in tensors.items()}
+    return tensors

@@ -7,9 +7,11 @@ import zipfile
 import numpy as np
 
 from ppsets_core.errors import FileError
-from ppsets_core.reading.columns import MAX_BYTES
+from ppsets_core.files.zips import READABLE, open_zip
+from ppsets_core.reading.columns import MAX_BYTES, MAX_COLUMNS, check_cells, check_names
 
 MAX_UNPACKED = 4 * MAX_BYTES
+MAX_DIRECTORY_BYTES = 256 * MAX_COLUMNS
 
 
 def read_npy(data: bytes, source: str) -> np.ndarray:
@@ -18,28 +20,45 @@ def read_npy(data: bytes, source: str) -> np.ndarray:
         version = np.lib.format.read_magic(stream)
         read_header = {(1, 0): np.lib.format.read_array_header_1_0}.get(version, np.lib.format.read_array_header_2_0)
         shape, _, dtype = read_header(stream)
-    except (ValueError, EOFError, TypeError, SyntaxError, MemoryError, RecursionError):
+    except Exception:  # the header is Python source, and numpy meets hostile source in many ways
         raise FileError(f"{source}: the array's header is damaged; save it again with numpy.save.") from None
     if dtype.hasobject:
         raise FileError(f"{source}: it holds pickled objects, which can run code; save plain numbers or text.")
+    if not all(type(side) is int and side >= 0 for side in shape):
+        raise FileError(f"{source}: the array's header is damaged; save it again with numpy.save.")
     if dtype.names or math.prod(shape) * dtype.itemsize != len(data) - stream.tell():
         raise FileError(f"{source}: the array is cut short or of a structured type; save it again with numpy.save.")
-    return np.load(io.BytesIO(data), allow_pickle=False)
+    check_cells(math.prod(max(1, side) for side in shape), source)  # entries of no bytes, or none a row, count as well
+    try:
+        return np.load(io.BytesIO(data), allow_pickle=False)
+    except Exception:
+        raise FileError(f"{source}: the array is of a rare type; save plain numbers or text.") from None
 
 
 def read_npz(data: bytes, source: str) -> dict[str, np.ndarray]:
+    damaged = f"{source}: the archive is damaged or encrypted; save it again with numpy.savez."
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-            if not members or not all(member.filename.endswith(".npy") for member in members):
-                raise FileError(f"{source}: it is an archive but not NPZ; save a spreadsheet as CSV and try again.")
-            if sum(member.file_size for member in members) > MAX_UNPACKED:
-                raise FileError(f"{source}: it unpacks to over {MAX_UNPACKED // 1_000_000} MB; save fewer columns.")
-            return {m.filename[: -len(".npy")]: read_npy(_unpack(archive, m, source), source) for m in members}
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{source}: the archive is damaged or encrypted; save it again with numpy.savez.") from None
+        archive = open_zip(io.BytesIO(data), MAX_DIRECTORY_BYTES)
+    except FileError:
+        raise FileError(damaged) from None
+    try:
+        members = archive.infolist()
+        _check_members(members, source)
+        return {m.filename[: -len(".npy")]: read_npy(_unpack(archive, m, source), source) for m in members}
+    except FileError:
+        raise
+    except Exception:  # zipfile and zlib meet hostile bytes in many ways
+        raise FileError(damaged) from None
+
+
+def _check_members(members: list[zipfile.ZipInfo], source: str) -> None:
+    if not members or not all(member.filename.endswith(".npy") for member in members):
+        raise FileError(f"{source}: it is an archive but not NPZ; save a spreadsheet as CSV and try again.")
+    check_names([member.filename[: -len(".npy")] for member in members], source)
+    if not all(member.compress_type in READABLE for member in members):
+        raise FileError(f"{source}: it is compressed in a rare way; save it again with numpy.savez_compressed.")
+    if sum(member.file_size for member in members) > MAX_UNPACKED:
+        raise FileError(f"{source}: it unpacks to over {MAX_UNPACKED // 1_000_000} MB; save fewer columns.")
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> bytes:

@@ -1,14 +1,20 @@
 """A file as named columns, whatever its format: the common ground between formats and their meaning."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.names import shown_name
 from ppsets_core.validation import Place
 
 MAX_BYTES = 100_000_000
 MAX_CELLS = 12_000_000
+MAX_COLUMNS = 10_000
+LONGEST_TEXT = 1_000  # NumPy gives every cell of a text column the room of the longest
+LONGEST_NAME = 100
 
 ALIASES = {
     "scores": "score",
@@ -38,9 +44,35 @@ def column_name(raw: str) -> str:
     return folded if folded in RESERVED | IGNORED else name
 
 
-def check_names(names: list[str], source: str) -> None:
-    if repeated := sorted({name for name in names if name and names.count(name) > 1}):
-        raise FileError(f"{source}: the column '{repeated[0]}' stands more than once; keep one of them.")
+def brief_name(name: str) -> str:
+    """A column's name as it is fit to show: on one line, not for pages, without hidden characters."""
+    shown = shown_name(name)
+    return shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 1] + "…"
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    if len(names) > MAX_COLUMNS:
+        raise FileError(f"{source}: more than {MAX_COLUMNS:,} columns; keep only those needed.")
+    if len(set(names)) == len(names):
+        return
+    if repeated := sorted(name for name, times in Counter(names).items() if name and times > 1):
+        raise FileError(f"{source}: the column '{brief_name(repeated[0])}' stands more than once; keep one of them.")
+
+
+def check_cells(number: int, source: str, most: int = MAX_CELLS) -> None:
+    """Refuse by number, before every cell becomes an object of its own."""
+    if number > most:
+        raise FileError(f"{source}: more than {most:,} cells; split the file.")
+
+
+def text_column(name: str, cells: Iterable, source: str) -> np.ndarray:
+    """Labels or patients; a cell of pages would make every other cell as large."""
+    column = [text(cell) for cell in cells]
+    if max(map(len, column), default=0) > LONGEST_TEXT:
+        raise FileError(
+            f"{source}: the column '{name}' has an entry of more than {LONGEST_TEXT:,} letters; shorten it."
+        )
+    return np.array(column, dtype=np.str_)
 
 
 def numbers_or_none(cells: list) -> np.ndarray | None:

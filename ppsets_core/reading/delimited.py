@@ -2,11 +2,21 @@
 
 import csv
 import io
+from array import array
 
 import numpy as np
 
 from ppsets_core.errors import FileError
-from ppsets_core.reading.columns import MAX_CELLS, TEXT, Columns, check_names, column_name, number, numbers_or_none
+from ppsets_core.reading.columns import (
+    TEXT,
+    Columns,
+    check_cells,
+    check_names,
+    column_name,
+    number,
+    numbers_or_none,
+    text_column,
+)
 from ppsets_core.validation import Place
 
 
@@ -14,33 +24,45 @@ def read_delimited(data: bytes, source: str) -> Columns:
     text = _decode(data, source)
     header = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = next((mark for mark in "\t;," if mark in header), None)
+    check_cells(text.count("\n"), source)
     if delimiter is None or not np.isnan(number(header)):
         return _single_column(text, source)
+    check_cells(text.count(delimiter), source)
     lines, rows = _rows(text, delimiter, source)
     if not rows:
         raise FileError(f"{source}: it has separators but no records. Give a 'score' column with a number a line.")
     names = [column_name(cell) for cell in rows[0]]
-    if all(not np.isnan(number(name)) for name in names) and not _are_class_numbers(names):
+    numeric = [name for name in names if not np.isnan(number(name))]
+    if any(not name.isdigit() for name in numeric) or (len(numeric) == len(names) and not _are_class_numbers(names)):
         raise FileError(f"{source}, line {lines[0]}: the first line must name the columns, e.g. score or label.")
     check_names(names, source)
-    columns = {name: _column(name, cells) for name, cells in zip(names, zip(*rows[1:], strict=True), strict=False)}
+    cells = zip(*rows[1:], strict=True)
+    columns = {name: _column(name, column, source) for name, column in zip(names, cells, strict=False)}
     columns = columns or {name: np.array([]) for name in names}
     values = {name: column for name, column in columns.items() if column is not None}
     return Columns(Place(source, "line", rows=lines[1:]), values)
 
 
 def _single_column(text: str, source: str) -> Columns:
-    lines = [(i, line.strip().strip('"')) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
-    has_header = int(bool(lines) and np.isnan(number(lines[0][1])))
-    name = column_name(lines[0][1]) if has_header else "score"
-    lines = lines[has_header:]
-    values = np.array([number(cell) for _, cell in lines], dtype=np.float64)
-    return Columns(Place(source, "line", rows=[i for i, _ in lines]), {name: values} if name not in TEXT else {})
+    lines, values = array("q"), array("d")
+    name = None
+    for i, line in enumerate(text.split("\n"), 1):
+        if not (cell := line.strip().strip('"')):
+            continue
+        value = number(cell)
+        if name is None:
+            name = column_name(cell) if np.isnan(value) else "score"
+            if np.isnan(value):
+                continue
+        lines.append(i)
+        values.append(value)
+    place = Place(source, "line", rows=lines)
+    return Columns(place, {name: np.array(values)} if name and name not in TEXT else {})
 
 
-def _rows(text: str, delimiter: str, source: str) -> tuple[list[int], list[list[str]]]:
+def _rows(text: str, delimiter: str, source: str) -> tuple[array, list[list[str]]]:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-    lines, rows, width = [], [], None
+    lines, rows, width = array("q"), [], None
     try:
         for row in reader:
             if not any(cell.strip() for cell in row):
@@ -51,8 +73,7 @@ def _rows(text: str, delimiter: str, source: str) -> tuple[list[int], list[list[
                     f"{source}, line {reader.line_num}: it has {len(row)} cells where the header has {width}; "
                     "check for stray separators or use semicolons with decimal commas."
                 )
-            if len(rows) * width > MAX_CELLS:
-                raise FileError(f"{source}: more than {MAX_CELLS:,} cells; split the file.")
+            check_cells(len(rows) * width, source)
             lines.append(reader.line_num)
             rows.append(row)
     except csv.Error:
@@ -62,8 +83,8 @@ def _rows(text: str, delimiter: str, source: str) -> tuple[list[int], list[list[
     return lines, rows
 
 
-def _column(name: str, cells: tuple[str, ...]) -> np.ndarray | None:
-    return np.array([cell.strip() for cell in cells]) if name in TEXT else numbers_or_none(list(cells))
+def _column(name: str, cells: tuple[str, ...], source: str) -> np.ndarray | None:
+    return text_column(name, cells, source) if name in TEXT else numbers_or_none(cells)
 
 
 def _are_class_numbers(names: list[str]) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
-from ppsets_core.reading.columns import IGNORED, MAX_BYTES, RESERVED, Columns
+from ppsets_core.reading.columns import IGNORED, MAX_BYTES, RESERVED, Columns, brief_name, check_names
 from ppsets_core.reading.delimited import read_delimited
 from ppsets_core.reading.records import Records
 from ppsets_core.reading.tables import columns_of_json, columns_of_npy, columns_of_npz, columns_of_parquet
@@ -66,10 +66,11 @@ def _records(columns: Columns) -> Records:
     numeric = [name for name in values if name not in RESERVED | IGNORED and not name.casefold().startswith("unnamed:")]
     patients = _patients(columns)
     if "label" in values and len(numeric) >= 2 and _are_classes(numeric, columns):
-        classes = tuple(numeric)
+        classes = tuple(brief_name(name) for name in numeric)
+        check_names(classes, source)
         place = Place(source, columns.place.row, rows=columns.place.rows, columns=classes)
-        probabilities = check_probabilities(np.column_stack([values[name] for name in classes]), place)
-        labels = _labels(values["label"], classes, columns.place)
+        probabilities = check_probabilities(np.column_stack([values[name] for name in numeric]), place)
+        labels = _labels(values["label"], tuple(numeric), columns.place)
         scores = conformity_scores(probabilities, labels)
         return Records(source, scores, scores, classes, probabilities, labels, patients)
     if "score" not in values and "label" in values:
@@ -78,7 +79,7 @@ def _records(columns: Columns) -> Records:
             "Add one probability column for each class, or a 'score' column."
         )
     name = "score" if "score" in values else _only(numeric, source)
-    place = Place(source, columns.place.row, rows=columns.place.rows, column=name)
+    place = Place(source, columns.place.row, rows=columns.place.rows, column=brief_name(name))
     scores = check_scores(values[name], place)
     return Records(source, scores, scores, patients=patients)
 
@@ -108,7 +109,7 @@ def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.nd
         if not set(labels) & set(numbers):
             numbers = {str(i): i for i in range(len(classes))}
     found = np.array([numbers.get(label, -1) for label in labels], dtype=np.int64)
-    known = ", ".join(shown_name(name) for name in classes)
+    known = ", ".join(brief_name(name) for name in classes[:20]) + (", …" if len(classes) > 20 else "")
     place = Place(place.source, place.row, rows=place.rows, column="label")
     refuse_first(found < 0, place, f"the label is none of the probability columns ({known})")
     return found

@@ -1,14 +1,27 @@
 """NPY, NPZ, Parquet and JSON as columns."""
 
-import io
 import json
 
 import numpy as np
 
 from ppsets_core.errors import FileError
-from ppsets_core.reading.arrays import MAX_UNPACKED, read_npy, read_npz
-from ppsets_core.reading.columns import MAX_CELLS, TEXT, Columns, check_names, column_name, numbers_or_none, text
+from ppsets_core.reading.arrays import read_npy, read_npz
+from ppsets_core.reading.columns import (
+    MAX_CELLS,
+    TEXT,
+    Columns,
+    brief_name,
+    check_cells,
+    check_names,
+    column_name,
+    numbers_or_none,
+    text,
+    text_column,
+)
+from ppsets_core.reading.parquet import read_parquet
 from ppsets_core.validation import Place
+
+MAX_JSON_CELLS = MAX_CELLS // 3  # each is several objects while it is read
 
 
 def columns_of_npy(data: bytes, source: str) -> Columns:
@@ -28,6 +41,7 @@ def columns_of_npz(data: bytes, source: str) -> Columns:
 
 
 def columns_of_json(data: bytes, source: str) -> Columns:
+    check_cells(data.count(b","), source, MAX_JSON_CELLS)
     try:
         document = json.loads(data, object_pairs_hook=lambda pairs: _without_repeats(pairs, source))
     except FileError:
@@ -37,6 +51,7 @@ def columns_of_json(data: bytes, source: str) -> Columns:
         raise FileError(f"{source}{line}: it is not valid JSON; save it again or use CSV.") from None
     if isinstance(document, list) and document and all(isinstance(record, dict) for record in document):
         names = dict.fromkeys(name for record in document for name in record)
+        check_cells(len(names) * len(document), source)
         document = {name: [record.get(name) for record in document] for name in names}
     elif isinstance(document, list):
         document = {"score": document}
@@ -46,25 +61,7 @@ def columns_of_json(data: bytes, source: str) -> Columns:
 
 
 def columns_of_parquet(data: bytes, source: str) -> Columns:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(io.BytesIO(data))
-        schema, meta = file.schema_arrow, file.metadata
-        unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-        if meta.num_rows * max(1, len(schema)) > MAX_CELLS or unpacked > MAX_UNPACKED:
-            raise FileError(f"{source}: more than {MAX_CELLS:,} cells; split the file.")
-        check_names([column_name(name) for name in schema.names], source)
-        for field in schema:
-            if pa.types.is_nested(field.type):
-                raise FileError(f"{source}: the column '{field.name}' is nested; give one plain number or text a cell.")
-        table = file.read()
-        return _columns({name: table.column(name).to_pylist() for name in schema.names}, source)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{source}: the Parquet file is damaged or cut short; save it again.") from None
+    return _columns(read_parquet(data, source), source)
 
 
 def _columns(raw: dict[str, list | np.ndarray], source: str) -> Columns:
@@ -73,11 +70,15 @@ def _columns(raw: dict[str, list | np.ndarray], source: str) -> Columns:
     class_names = named.pop("classes", None)
     if "probabilities" in named:
         named |= _class_columns(named.pop("probabilities"), class_names, source)
+    check_cells(
+        sum(np.size(cells) if isinstance(cells, np.ndarray) else len(cells) for cells in named.values()), source
+    )
     values = {}
     for name, cells in named.items():
-        if any(isinstance(cell, list | dict | np.ndarray) for cell in cells):
-            raise FileError(f"{source}: the column '{name}' is nested; give one number or text a record.")
-        column = np.array([text(cell) for cell in cells]) if name in TEXT else _numbers(cells)
+        if _is_nested(cells):
+            shown = brief_name(name)
+            raise FileError(f"{source}: the column '{shown}' is nested or no list; give one number or text a record.")
+        column = text_column(name, cells, source) if name in TEXT else _numbers(cells)
         if column is not None:
             values[name] = column
     if len({len(column) for column in values.values()}) > 1:
@@ -85,22 +86,33 @@ def _columns(raw: dict[str, list | np.ndarray], source: str) -> Columns:
     return Columns(Place(source), values)
 
 
+def _is_nested(cells: list | np.ndarray) -> bool:
+    if isinstance(cells, np.ndarray):
+        return cells.ndim != 1
+    return any(isinstance(cell, list | dict) for cell in cells)
+
+
 def _numbers(cells: list | np.ndarray) -> np.ndarray | None:
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiu":
+    if not isinstance(cells, np.ndarray):
+        return numbers_or_none(cells)
+    if cells.dtype.kind in "fiu":
         return cells.astype(np.float64)
-    return numbers_or_none(list(cells))
+    return numbers_or_none(cells.tolist()) if cells.dtype.kind in "bSU" else None
 
 
 def _class_columns(rows: list | np.ndarray, class_names: list | None, source: str) -> dict[str, np.ndarray]:
     try:
         array = np.asarray(rows, dtype=np.float64)
-        if array.ndim != 2:
+        if array.ndim != 2 or np.iscomplexobj(rows):
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise FileError(f"{source}: 'probabilities' must hold one row a record and one number a class.") from None
-    names = [text(name) for name in class_names] if class_names is not None else [str(i) for i in range(array.shape[1])]
-    if len(names) != array.shape[1]:
-        raise FileError(f"{source}: 'classes' has {len(names)} names for {array.shape[1]} probabilities a row.")
+    if class_names is None:
+        class_names = range(array.shape[1])
+    elif _is_nested(class_names) or len(class_names) != array.shape[1]:
+        count = "is no list of names" if _is_nested(class_names) else f"has {len(class_names)} names"
+        raise FileError(f"{source}: 'classes' {count} for {array.shape[1]} probabilities a row.")
+    names = [text(name) for name in class_names]
     check_names(names, source)
     return dict(zip(names, array.T, strict=True))
 

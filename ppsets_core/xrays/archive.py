@@ -10,6 +10,7 @@ from pathlib import Path
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike
 from ppsets_core.files.names import is_clutter, shown_name
+from ppsets_core.files.zips import ENCRYPTED, READABLE, open_zip
 from ppsets_core.xrays.limits import MAX_BYTES, MAX_FILES, TOO_MANY_BYTES
 from ppsets_core.xrays.listing import Entry, Listing, check_count
 from ppsets_core.xrays.refused import Refused
@@ -17,31 +18,13 @@ from ppsets_core.xrays.refused import Refused
 MAX_DIRECTORY_BYTES = 256 * MAX_FILES
 MAX_TOTAL_BYTES = 50_000_000_000
 MAX_RATIO, RATIO_MATTERS_FROM = 200, 10_000_000
-READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others can ask for gigabytes before giving a byte
-ENCRYPTED = 0x1
 REPACK = "Pack the zip again with the ordinary 'deflate' method and without a password."
-
-
-class _Bounded:
-    """A file whose table of contents cannot be huge: zipfile reads it, at whatever size it claims, in one piece."""
-
-    def __init__(self, file: FileLike):
-        self.file = file
-        self.most: int | None = MAX_DIRECTORY_BYTES
-
-    def read(self, size: int = -1) -> bytes:
-        if self.most is not None and size > self.most:
-            raise FileError("The zip's table of contents is too large. Split it.")
-        return self.file.read(size)
-
-    def __getattr__(self, name: str):
-        return getattr(self.file, name)
 
 
 def list_archive(file: str | Path | FileLike, name: str) -> Listing:
     """The zip's files by name, sorted. A path stays open as long as an entry is kept. FileError if it is no zip."""
     archive = _open(file, shown_name(name))
-    infos = [info for info in archive.infolist() if not info.is_dir() and not is_clutter(_slashed(info))]
+    infos = [info for info in archive.infolist() if info.filename[-1:] != "/" and not is_clutter(_slashed(info))]
     check_count(len(infos), shown_name(name))
     if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
         raise FileError(f"{shown_name(name)}: unpacks to more than {MAX_TOTAL_BYTES // 10**9} GB. Split it.")
@@ -50,15 +33,17 @@ def list_archive(file: str | Path | FileLike, name: str) -> Listing:
 
 def _open(file: str | Path | FileLike, name: str) -> zipfile.ZipFile:
     try:
-        bounded = _Bounded(_handle(file))
-        if bounded.file is not file:
-            weakref.finalize(bounded, bounded.file.close)
-        archive = zipfile.ZipFile(bounded)
+        handle = _handle(file)
+    except OSError as error:
+        raise FileError(f"{name}: The file cannot be opened ({error.strerror}).") from error
+    try:
+        archive = open_zip(handle, MAX_DIRECTORY_BYTES)
     except FileError as error:
-        raise FileError(f"{name}: {error}") from None
-    except Exception as error:  # zipfile meets hostile bytes in many ways
-        raise FileError(f"{name}: the zip is cut off or damaged. Pack or copy it again.") from error
-    bounded.most = None
+        if handle is not file:
+            handle.close()
+        raise FileError(f"{name}: {error}") from error.__cause__
+    if handle is not file:
+        weakref.finalize(archive, handle.close)
     return archive
 
 

@@ -1,22 +1,38 @@
 """DICOM to grey: MONOCHROME1 inverted, rescale and window (or lookup tables) applied as DICOM PS3.3 C.11 says."""
 
-import io
-
 import numpy as np
 from PIL import Image
 from pydicom import dcmread
 from pydicom.dataset import Dataset
+from pydicom.encaps import get_frame
 from pydicom.pixels import get_decoder
-from pydicom.uid import ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian, RLELossless
+from pydicom.uid import (
+    UID,
+    ExplicitVRBigEndian,
+    ExplicitVRLittleEndian,
+    ImplicitVRLittleEndian,
+    JPEGTransferSyntaxes,
+    RLELossless,
+)
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
+from ppsets_core.xrays.effort import TOO_MANY_PARTS, FewReads, check_scans
 from ppsets_core.xrays.grey import grey_and_chroma
 from ppsets_core.xrays.limits import check_pixels
 from ppsets_core.xrays.window import shown_greys
 
+PIXEL_DATA = 0x7FE00010
 DEFLATED = b"1.2.840.10008.1.2.1.99"
 MAX_RLE_BYTES = 32_000_000  # run lengths can expand 64-fold, and are decoded in Python
+MAX_TAG_BYTES = 1_000_000  # a lookup table has 131,072 at most; a list of numbers becomes an object each
+MAX_DICOM_READS = 40_000  # an X-ray has some hundred elements, and each item of a sequence is a large object
+USED = [
+    *("BitsAllocated", "BitsStored", "Columns", "HighBit", "NumberOfFrames", "PhotometricInterpretation", "PixelData"),
+    *("PixelRepresentation", "PlanarConfiguration", "Rows", "SamplesPerPixel"),
+    *("ModalityLUTSequence", "RescaleIntercept", "RescaleSlope"),
+    *("VOILUTFunction", "VOILUTSequence", "WindowCenter", "WindowWidth"),
+]
 EXPORT = "Export it as 'Explicit VR Little Endian' (uncompressed) or as PNG."
 
 
@@ -24,7 +40,7 @@ def decode_dicom(data: bytes) -> tuple[np.ndarray, float]:
     """Grey in [0, 1] and chroma of a DICOM file's one frame. Raises FileError for whatever cannot be one X-ray."""
     if DEFLATED in data:
         raise FileError(f"Deflated DICOM could expand without bound, so it is not read. {EXPORT}")
-    dataset = dcmread(io.BytesIO(data), force=True)
+    dataset = _read(data)
     pixels = _pixels(dataset)
     photometric = dataset.get("PhotometricInterpretation", "")
     if pixels.ndim == 3:
@@ -32,6 +48,19 @@ def decode_dicom(data: bytes) -> tuple[np.ndarray, float]:
     if photometric not in ("MONOCHROME1", "MONOCHROME2"):
         raise FileError(f"Its colours are '{shown_name(str(photometric))}', which no X-ray uses. Export it as PNG.")
     return shown_greys(pixels, dataset, inverted=photometric == "MONOCHROME1"), 0.0
+
+
+def _read(data: bytes) -> Dataset:
+    """The tags that are used, each checked by its length before pydicom makes anything of it."""
+    file = FewReads(data, MAX_DICOM_READS)
+    try:
+        dataset = dcmread(file, force=True, specific_tags=USED)
+    except OSError as error:
+        raise FileError(TOO_MANY_PARTS) if file.left < 0 else error from None
+    for tag in dataset.keys() - {PIXEL_DATA}:
+        if len(getattr(dataset.get_item(tag), "value", None) or b"") > MAX_TAG_BYTES:
+            raise FileError(f"One of its tags is longer than any of an X-ray. {EXPORT}")
+    return dataset
 
 
 def _pixels(dataset: Dataset) -> np.ndarray:
@@ -46,7 +75,18 @@ def _pixels(dataset: Dataset) -> np.ndarray:
         raise FileError(f"Its run-length compressed picture is too large. {EXPORT}")
     if not (decoder := _decoder(syntax)):
         raise FileError(f"Compressed as '{shown_name(syntax.name)}', for which no decoder is installed. {EXPORT}")
+    if syntax.is_compressed and syntax != RLELossless:
+        _check_compressed(dataset, syntax)
     return decoder.as_array(dataset, index=0)[0]
+
+
+def _check_compressed(dataset: Dataset, syntax: UID) -> None:
+    """The compressed picture's own header must not announce another size than the tags that were checked."""
+    frame = get_frame(dataset.PixelData, 0, number_of_frames=1)
+    if syntax in JPEGTransferSyntaxes:
+        check_scans(frame)
+    with Image.open(FewReads(frame), formats=("JPEG", "JPEG2000")) as image:
+        check_pixels(*image.size)
 
 
 def _decoder(syntax):

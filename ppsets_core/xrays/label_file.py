@@ -4,12 +4,14 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
 from ppsets_core.xrays import coronahack
 
 MAX_BYTES = 50_000_000
+MAX_ROWS = 1_000_000
 NEEDED = "The first line must name the columns file and label (and, if known, patient)."
 
 
@@ -33,9 +35,12 @@ def parse_labels(data: bytes) -> list[LabelRow]:
     except UnicodeDecodeError as error:
         raise FileError("The labels file is not UTF-8 text. Save it as 'CSV UTF-8'.") from error
     try:
-        return list(_rows(text))
+        rows = list(islice(_rows(text), MAX_ROWS + 1))
     except csv.Error as error:
         raise FileError(f"The labels file cannot be read as CSV. {NEEDED}") from error
+    if len(rows) > MAX_ROWS:
+        raise FileError(f"A labels file of more than {MAX_ROWS:,} rows cannot be right.")
+    return rows
 
 
 def _rows(text: str) -> Iterator[LabelRow]:
@@ -49,8 +54,7 @@ def _rows(text: str) -> Iterator[LabelRow]:
         return
     reader.fieldnames = [column.lower() for column in columns]
     if not {"file", "label"} <= set(reader.fieldnames):
-        found = ", ".join(shown_name(column)[:40] for column in columns[:8]) or "nothing"
-        raise FileError(f"Not a labels file. {NEEDED} Found: {found}.")
+        raise FileError(f"Not a labels file. {NEEDED}")
     for row in reader:
         label = row["label"].strip()
         if not label and not row["file"].strip():

@@ -52,4 +52,5 @@ def joined(listings: Iterable[Listing]) -> Listing:
                 times[shown] += 1
                 name = f"{shown} ({times[shown] + 1})"
             entries[name] = replace(entry, name=name)
+        check_count(len(entries) + len(refused), "The selection")
     return Listing(tuple(entries.values()), tuple(refused))

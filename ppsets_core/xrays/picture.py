@@ -1,6 +1,5 @@
 """One X-ray from one file: PNG, JPEG, TIFF or DICOM, told apart by content."""
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from PIL import Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
+from ppsets_core.xrays.effort import FewReads, check_scans, check_strips
 from ppsets_core.xrays.formats import HEAD, Kind, kind_of, why_not_a_picture
 from ppsets_core.xrays.grey import grey_and_chroma
 from ppsets_core.xrays.limits import MAX_BYTES, TOO_MANY_BYTES, TOO_MANY_PIXELS, check_pixels
@@ -48,7 +48,7 @@ def decode(data: bytes, name: str, at_least: int | None = None) -> Picture:
     if not (kind := kind_of(data[:HEAD])):
         raise FileError(why_not_a_picture(data[:HEAD]))
     try:
-        grey, chroma = _decode_dicom(data) if kind == "DICOM" else _decode_with_pillow(data, at_least)
+        grey, chroma = _decode_dicom(data) if kind == "DICOM" else _decode_with_pillow(data, kind, at_least)
     except FileError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -70,8 +70,12 @@ def _decode_dicom(data: bytes) -> tuple[np.ndarray, float]:
     return decode_dicom(data)
 
 
-def _decode_with_pillow(data: bytes, at_least: int | None) -> tuple[np.ndarray, float]:
-    with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
+def _decode_with_pillow(data: bytes, kind: Kind, at_least: int | None) -> tuple[np.ndarray, float]:
+    if kind == "JPEG":
+        check_scans(data)
+    elif kind == "TIFF":
+        check_strips(data)
+    with Image.open(FewReads(data), formats=PILLOW_FORMATS) as image:
         check_pixels(*image.size)
         if image.format == "PNG" and image.is_animated:
             raise FileError(f"An animation of {image.n_frames} pictures; an X-ray has one. Save the one you mean.")

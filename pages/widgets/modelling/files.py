@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
 
 
-def model_from(data: bytes) -> "XrayModel":
+def model_from(data: bytes, name: str = "The upload") -> "XrayModel":
     """The model in an uploaded safetensors file; anything else is refused."""
     from ppsets_core.network import load_model
 
     with TemporaryDirectory() as folder:
         path = Path(folder, "weights.safetensors")
         path.write_bytes(data)
-        return load_model(path)
+        return load_model(path, name=name)
 
 
 def bytes_of(model: "XrayModel") -> bytes:

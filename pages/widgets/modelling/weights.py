@@ -38,5 +38,5 @@ def show_weights() -> None:
     )
     if st.button("Use these weights", type="primary", key="model_load", disabled=file is None):
         with st.spinner("Loading the weights …"):
-            model = model_from(file.getvalue())
+            model = model_from(file.getvalue(), file.name)
         switch_to(model, shown_name(file.name))

@@ -1,0 +1,41 @@
+"""The app's screens, in a working directory and a temporary directory that uploads must leave as they were."""
+
+import tempfile
+
+import numpy as np
+import pytest
+
+from ppsets_core import calibrate
+from tests.pages.conftest import app, home, ledger, score_csv, screen  # noqa: F401 (fixtures)
+from tests.pages.driving import button
+from tests.pages.waiting import finish
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(home, tmp_path, monkeypatch):  # noqa: F811
+    """Work and temporary files happen below an empty folder, which is as empty after the test."""
+    place = tmp_path / "outside" / "deep" / "er"
+    place.mkdir(parents=True)
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    yield
+    left = [path for path in (tmp_path / "outside").rglob("*") if path not in (place, place.parent)]
+    assert [path for path in left if not path.name.startswith("torchinductor")] == []  # torch's own, empty
+
+
+@pytest.fixture
+def diagnosed(app, screen):  # noqa: F811
+    """Classify files on Diagnose under a calibration; a file is (name, bytes)."""
+
+    def give(files: dict[str, bytes]):
+        drawn = calibrate(np.linspace(0, 1, 2000), 0.2, 5.0, m=100, rng=np.random.default_rng(0))
+        app.session_state["active_calibration"] = drawn
+        at = screen("diagnose")
+        at.file_uploader[0].set_value([(name, data, "") for name, data in files.items()]).run()
+        button(at, "Find their").click().run()
+        at = finish(at, "diagnose_job")
+        assert not at.exception
+        return at
+
+    return give

@@ -1,0 +1,76 @@
+"""Names that a spreadsheet would run, through every CSV that leaves: Diagnose, the ledger, `score --out`."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from ppsets_core import Ledger, read_scores
+from ppsets_core.__main__ import main
+from ppsets_core.diagnosis import Finding, Findings, answers_of
+from ppsets_core.diagnosis.table import csv_of
+from ppsets_core.ledger.export import export_csv
+from ppsets_core.network import XrayModel, save_model
+from tests.network.chests import small_model
+from tests.xrays.samples import film, png
+
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\n=1", "\u00a0=1", "＝1+1", "=cmd|' /C calc'!A0"]
+STARTS = ("=", "+", "-", "@", "＝", "\t", "\r", "\n")
+
+
+def cells(text: str) -> list[str]:
+    return [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+
+
+def is_formula(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lstrip().startswith(STARTS) or cell.startswith(STARTS)
+    return False
+
+
+def test_what_diagnose_exports():
+    row = np.array([0.75, 0.25])
+    findings = Findings(
+        ("=evil", "+x"), tuple(Finding(name, row, doubt, b"") for name in FORMULAS for doubt in ("", "=why")), ()
+    )
+    found = cells(csv_of(answers_of(findings, 0.9)))
+    assert [cell for cell in found if is_formula(cell)] == []
+    assert f"'{FORMULAS[0]}" in found
+
+
+def test_what_the_ledger_exports(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    names = [name for name in FORMULAS if name == " ".join(name.split())]
+    for number, name in enumerate(names):
+        ledger.add(name, 1)
+        ledger.calibrate(name, np.linspace(0, 1, 60) ** (1 + number), 0.5, 1.0)
+    found = cells(export_csv(ledger))
+    assert [cell for cell in found if is_formula(cell)] == []
+    assert {f"'{name}" for name in names} <= set(found)
+
+
+def test_what_score_writes_is_read_again(tmp_path):
+    base = small_model()
+    classes = ("=cmd|' /C calc'!A0", "+normal", "viral")
+    save_model(XrayModel(classes, base.preprocessing, 1.0, base.network), tmp_path / "w.safetensors")
+    (tmp_path / "in").mkdir()
+    lines = ["file,label,patient"]
+    for number, name in enumerate(("=a.png", "@b.png", "c.png")):
+        (tmp_path / "in" / name).write_bytes(png(film(seed=number)))
+        lines.append(f"{name},{classes[number]},=p{number}")
+    (tmp_path / "in" / "labels.csv").write_text("\n".join(lines))
+    out = tmp_path / "out.csv"
+    command = ["score", str(tmp_path / "in"), "--weights", str(tmp_path / "w.safetensors"), "--out", str(out)]
+    assert main(command) == 0
+    assert [cell for cell in cells(out.read_text()) if is_formula(cell)] == []
+    records = read_scores(out)
+    assert sorted(records.labels) == [0, 1, 2]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(tmp_path, monkeypatch):
+    """Commands write what they are told to."""
+    monkeypatch.chdir(tmp_path)

@@ -1,0 +1,48 @@
+"""Damaged, odd and hostile pictures, all at once on Diagnose beside good ones: each has its own reason."""
+
+import numpy as np
+import pytest
+
+from ppsets_core.synthetic import draw_xrays
+from ppsets_core.xrays import Picture, read_folder
+from tests.attacks.pictures import FILM, READ, REFUSED, many_scans
+from tests.attacks.reading import answered, left_out
+from tests.pages.driving import texts
+from tests.xrays.samples import png, upload, zipped
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_each_bad_picture_is_named_with_its_reason_and_the_good_ones_are_classified(diagnosed):
+    xrays = {f"{i}.png": png((xray.grey * 255).astype(np.uint8)) for i, xray in enumerate(draw_xrays(2, 0))}
+    at = diagnosed({name: data for name, (data, _) in REFUSED.items()} | READ | xrays)
+    assert not at.error
+    assert answered(at) == [*READ, *xrays]
+    reasons = left_out(at)
+    assert {name: reason for name, reason in reasons.items() if REFUSED[name][1] not in reason} == {}
+    assert set(reasons) == set(REFUSED)
+    assert all(reason.endswith(".") for reason in reasons.values())
+
+
+def test_what_is_odd_but_readable_shows_the_same_greys():
+    folder = read_folder(upload("x.zip", zipped(READ)))
+    for picture in folder.pictures():
+        assert isinstance(picture, Picture)
+        if picture.name != "one-bit.png":
+            assert np.abs(picture.grey - FILM / 255).max() < 0.07, picture.name
+
+
+def test_files_of_too_many_megabytes_together_are_refused_by_a_sentence(screen, monkeypatch):
+    monkeypatch.setattr("pages.widgets.xray_upload.MOST_MEGABYTES", 0.002)
+    at = screen("calibrate")
+    at.radio(key="source").set_value("X-rays with labels").run()
+    at.file_uploader[0].set_value([(f"{i}.png", png(FILM), "") for i in range(2)]).run()
+    assert "X-rays found" not in texts(at)
+    assert "MB together" in at.error[0].value
+    at.file_uploader[0].set_value([("0.png", png(FILM), "")]).run()
+    assert "1 X-ray found" in texts(at)
+
+
+def test_progressive_jpegs_of_an_honest_number_of_scans_are_read():
+    (picture,) = read_folder(upload("a.jpg", many_scans(50))).pictures()
+    assert isinstance(picture, Picture)
