@@ -9,6 +9,7 @@ from pages.widgets.glossary import show_glossary
 from pages.widgets.guard import guarded
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
+from pages.widgets.uploads import keep_uploads_in_memory
 from ppsets_core.wording import NOT_A_DEVICE
 
 HERE = Path(__file__).parent
@@ -27,6 +28,7 @@ STYLE = """<style>
 @media (max-width: 768px) { .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
 
+keep_uploads_in_memory()
 st.set_page_config(page_title="ppsets", page_icon=LOGO, layout="wide")
 st.logo(LOGO, size="large")
 st.html(STYLE)

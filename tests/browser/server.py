@@ -17,28 +17,30 @@ START_SECONDS = 60
 
 @dataclass(frozen=True)
 class App:
-    """A server: its address, the folder of its ledger, its data directory and its log."""
+    """A server: its address, the folder of its ledger, its data directory, its log and its process."""
 
     url: str
     home: Path
     data: Path
     log: Path
+    process: subprocess.Popen
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[App]:
+def serve(folder: Path, **environment: str) -> Iterator[App]:
     """Run the app while the block lasts; only the process started here is stopped."""
     port = _free_port()
-    app = App(f"http://localhost:{port}", folder / "home", folder / "data", folder / "log.txt")
-    app.data.mkdir()
+    home, data, log_file = folder / "home", folder / "data", folder / "log.txt"
+    data.mkdir()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    environment = {**os.environ, "PPSETS_HOME": str(app.home), "PPSETS_DATA": str(app.data)}
-    with app.log.open("w") as log:
+    environment = {**os.environ, "PPSETS_HOME": str(home), "PPSETS_DATA": str(data), **environment}
+    with log_file.open("w") as log:
         process = subprocess.Popen(
             [*command, "--server.port", str(port)], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
+        app = App(f"http://localhost:{port}", home, data, log_file, process)
         try:
-            _wait_until_up(app, process)
+            _wait_until_up(app)
             yield app
         finally:
             process.terminate()
@@ -51,9 +53,9 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _wait_until_up(app: App, process: subprocess.Popen) -> None:
+def _wait_until_up(app: App) -> None:
     for _ in range(START_SECONDS * 5):
-        if process.poll() is not None:
+        if app.process.poll() is not None:
             break
         try:
             with urllib.request.urlopen(f"{app.url}/_stcore/health", timeout=5):

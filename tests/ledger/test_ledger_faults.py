@@ -169,7 +169,7 @@ def test_killed_while_an_account_is_opened_it_is_there_with_its_budget_or_not_at
 def test_killed_while_the_ledger_is_made_it_works_or_says_what_to_do(tmp_path):
     outcomes, finished, step = set(), False, 0
     while not finished:
-        step += 2
+        step += 5
         path = tmp_path / f"{step}" / "ledger.sqlite"
         finished = killed(lambda: Ledger(path).datasets(), step)  # noqa: B023
         said = refusal(path)
