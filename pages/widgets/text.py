@@ -13,5 +13,7 @@ def as_text(text: str) -> str:
     >>> as_text("*x* <b>")
     '\\\\*x\\\\* \\\\<b\\\\>'
     """
-    escaped = re.sub(r"([\\`*_{}\[\]()<>#+.!|~$&^=-])", r"\\\1", visible(" ".join(text.split())))
+    plain = visible(" ".join(text.split()))
+    apart = re.sub(r"[-<>=!~](?=[-<>=])", lambda match: match.group() + _INVISIBLE, plain)  # -> would become an arrow
+    escaped = re.sub(r"([\\`*_{}\[\]()<>#+.!|~$&^=-])", r"\\\1", apart)
     return re.sub(r":(?=\S)|(?<=www)(?=\\\.)|(?=@)", lambda match: match.group() + _INVISIBLE, escaped)

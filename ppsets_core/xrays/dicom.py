@@ -19,7 +19,7 @@ from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.effort import TOO_MANY_PARTS, FewReads, check_scans
 from ppsets_core.xrays.grey import grey_and_chroma
-from ppsets_core.xrays.limits import check_pixels
+from ppsets_core.xrays.limits import check_pixels, room_for
 from ppsets_core.xrays.window import shown_greys
 
 PIXEL_DATA = 0x7FE00010
@@ -41,6 +41,11 @@ def decode_dicom(data: bytes) -> tuple[np.ndarray, float]:
     if DEFLATED in data:
         raise FileError(f"Deflated DICOM could expand without bound, so it is not read. {EXPORT}")
     dataset = _read(data)
+    with room_for(*_size(dataset)):
+        return _decoded(dataset)
+
+
+def _decoded(dataset: Dataset) -> tuple[np.ndarray, float]:
     pixels = _pixels(dataset)
     photometric = dataset.get("PhotometricInterpretation", "")
     if pixels.ndim == 3:
@@ -63,13 +68,19 @@ def _read(data: bytes) -> Dataset:
     return dataset
 
 
-def _pixels(dataset: Dataset) -> np.ndarray:
-    """The stored values: (rows, columns), or (rows, columns, 3) for colour."""
+def _size(dataset: Dataset) -> tuple[int, int]:
+    """Width and height of the one picture, checked."""
     if "PixelData" not in dataset:
         raise FileError("This DICOM file holds no picture (a report, a directory or a removed one).")
     if (frames := int(dataset.get("NumberOfFrames") or 1)) > 1:
         raise FileError(f"It holds {frames} frames (a film or a volume); an X-ray has one. Export the frame you mean.")
-    check_pixels(int(dataset.Columns), int(dataset.Rows))
+    size = int(dataset.Columns), int(dataset.Rows)
+    check_pixels(*size)
+    return size
+
+
+def _pixels(dataset: Dataset) -> np.ndarray:
+    """The stored values: (rows, columns), or (rows, columns, 3) for colour."""
     syntax = _transfer_syntax(dataset)
     if syntax == RLELossless and len(dataset.PixelData) > MAX_RLE_BYTES:
         raise FileError(f"Its run-length compressed picture is too large. {EXPORT}")

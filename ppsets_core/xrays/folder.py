@@ -52,16 +52,17 @@ class XrayFolder:
         return worked_ahead(read, self._entries)
 
 
-def read_folder(source: Source, *, labels: Labels = None) -> XrayFolder:
+def read_folder(source: Source, *, labels: Labels = None, split: str | None = None) -> XrayFolder:
     """List a directory, a zip, an upload or several of them; pictures are decoded only by `XrayFolder.pictures`.
 
     `labels` is a labels file; None finds one among the files, or takes the folders' names; False leaves all unlabelled.
+    `split` keeps only what the labels file's column `split` says so of.
     """
     listing = list_source(source)
     tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
     pictures, not_pictures = _sniffed(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
     unusable = [*listing.refused, *not_pictures]
-    labelling = label_pictures([p.name for p in pictures], [u.name for u in unusable], tables, labels)
+    labelling = label_pictures([p.name for p in pictures], [u.name for u in unusable], tables, labels, split)
     refused = (*unusable, *labelling.refused)
     kept = tuple(entry for entry in pictures if entry.name in labelling.told)
     if not kept:

@@ -17,12 +17,14 @@ NEEDED = "The first line must name the columns file and label (and, if known, pa
 
 @dataclass(frozen=True)
 class LabelRow:
-    """What a labels file says of one X-ray: `folder` tells namesakes apart, `problem` says why there is no label."""
+    """What a labels file says of one X-ray: `folder` tells namesakes apart, `split` names the part of the data it
+    belongs to, `problem` says why there is no label."""
 
     file: str
     label: str | None
     patient: str | None = None
     folder: str | None = None
+    split: str | None = None
     problem: str = ""
 
 
@@ -63,6 +65,7 @@ def _rows(text: str) -> Iterator[LabelRow]:
             file=_normal(row["file"]),
             label=shown_name(label) if label else None,
             patient=row.get("patient", "").strip() or None,
+            split=row.get("split", "").strip() or None,
             problem="" if label else f"Line {reader.line_num} of the labels file gives it no label.",
         )
 

@@ -13,6 +13,7 @@ from ppsets_core.xrays.labels import labels_from_folders, labels_from_rows
 from ppsets_core.xrays.listing import Entry
 from ppsets_core.xrays.refused import Refused
 
+SPLIT_COLUMNS = "the columns file, label and split"
 Labels = str | Path | FileLike | Literal[False] | None
 
 
@@ -25,22 +26,29 @@ class Labelling:
     origin: str = ""
 
 
-def label_pictures(names: Sequence[str], unusable: Sequence[str], tables: Sequence[Entry], labels: Labels) -> Labelling:
+def label_pictures(
+    names: Sequence[str], unusable: Sequence[str], tables: Sequence[Entry], labels: Labels, split: str | None
+) -> Labelling:
     """By the labels file given, else by the one among `tables`, else by folder; `labels=False` asks for none.
 
-    `unusable` names files that are no pictures, which a labels file may list all the same.
+    `unusable` names files that are no pictures, which a labels file may list all the same. With `split`, the rest of
+    what the labels file lists is passed over.
     """
     if labels is False:
         return Labelling(dict.fromkeys(names, (None, None)), [])
     if labels is not None:
         origin = shown_name(name_of(labels) or "the labels file")
         unused = [Refused(table.name, f"Not used: the labels come from {origin}.") for table in tables]
-        return _by_rows(names, unusable, _given_rows(labels, origin), origin, unused)
+        return _by_rows(names, unusable, _given_rows(labels, origin), origin, unused, split)
     found, refused = _found_rows(tables)
     if len(found) > 1:
         raise FileError(f"Several labels files: {', '.join(found)}. Keep one of them, or say which to use.")
     for origin, rows in found.items():
-        return _by_rows(names, unusable, rows, origin, refused)
+        return _by_rows(names, unusable, rows, origin, refused, split)
+    if split is not None:
+        raise FileError(
+            f"Without a labels file there is no split '{split}'. Give a CSV with {SPLIT_COLUMNS} (--labels)."
+        )
     return _by_folder(names, refused)
 
 
@@ -62,11 +70,29 @@ def _found_rows(tables: Sequence[Entry]) -> tuple[dict[str, list[LabelRow]], lis
 
 
 def _by_rows(
-    names: Sequence[str], unusable: Sequence[str], rows: list[LabelRow], origin: str, unused: list[Refused]
+    names: Sequence[str],
+    unusable: Sequence[str],
+    rows: list[LabelRow],
+    origin: str,
+    unused: list[Refused],
+    split: str | None,
 ) -> Labelling:
+    if split is not None:
+        elsewhere, _ = labels_from_rows(names, unusable, [row for row in rows if row.split != split], origin)
+        names = [name for name in names if name not in elsewhere]
+        rows = _of_split(rows, split, origin)
     matched, left_out = labels_from_rows(names, unusable, rows, origin)
     told = {name: (row.label, row.patient) for name, row in matched.items()}
     return Labelling(told, left_out + unused, f"Labels come from {origin}.")
+
+
+def _of_split(rows: list[LabelRow], split: str, origin: str) -> list[LabelRow]:
+    chosen = [row for row in rows if row.split == split]
+    if not chosen:
+        found = ", ".join(sorted({row.split for row in rows if row.split})[:10])
+        told = f"its splits: {found}" if found else f"it needs {SPLIT_COLUMNS}"
+        raise FileError(f"{origin} has no row of split '{split}'; {told}.")
+    return chosen
 
 
 def _by_folder(names: Sequence[str], unused: list[Refused]) -> Labelling:

@@ -1,5 +1,6 @@
 """One X-ray from one file: PNG, JPEG, TIFF or DICOM, told apart by content."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,14 @@ from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.effort import FewReads, check_scans, check_strips
 from ppsets_core.xrays.formats import HEAD, Kind, kind_of, why_not_a_picture
 from ppsets_core.xrays.grey import grey_and_chroma
-from ppsets_core.xrays.limits import MAX_BYTES, TOO_MANY_BYTES, TOO_MANY_PIXELS, check_pixels
+from ppsets_core.xrays.limits import (
+    LARGE_PIXELS,
+    MAX_BYTES,
+    TOO_MANY_BYTES,
+    TOO_MANY_PIXELS,
+    check_pixels,
+    room_for,
+)
 
 PILLOW_FORMATS = tuple(
     plugin.format
@@ -33,7 +41,8 @@ class Picture:
 def read_picture(
     file: bytes | str | Path | FileLike, name: str | None = None, *, at_least: int | None = None
 ) -> Picture:
-    """Decode one file. With `at_least`, a JPEG may come smaller, its shorter side still at least that many pixels."""
+    """Decode one file. With `at_least`, a JPEG or a picture above 20 megapixels may come smaller, its shorter side
+    still at least that many pixels."""
     name = shown_name(name or name_of(file) or "X-ray")
     try:
         return decode(read_bytes(file, MAX_BYTES + 1), name, at_least)
@@ -57,7 +66,17 @@ def decode(data: bytes, name: str, at_least: int | None = None) -> Picture:
         raise FileError("There is not enough memory to decode it; export the X-ray at a smaller size.") from error
     except Exception as error:  # decoders meet hostile bytes in ways no list of exceptions covers
         raise FileError(_damaged(kind)) from error
-    return Picture(name, grey, chroma)
+    return Picture(name, _smaller(grey, at_least) if at_least else grey, chroma)
+
+
+def _smaller(grey: np.ndarray, at_least: int) -> np.ndarray:
+    """Means of squares, where a picture is far larger than any X-ray: several wait in memory to be classified."""
+    factor = min(math.ceil(math.sqrt(grey.size / LARGE_PIXELS)), min(grey.shape) // at_least)
+    if factor < 2:
+        return grey
+    rows, columns = (side // factor for side in grey.shape)
+    squares = grey[: rows * factor, : columns * factor].reshape(rows, factor, columns, factor)
+    return squares.mean(axis=(1, 3), dtype=np.float32)
 
 
 def _damaged(kind: Kind) -> str:
@@ -81,8 +100,9 @@ def _decode_with_pillow(data: bytes, kind: Kind, at_least: int | None) -> tuple[
             raise FileError(f"An animation of {image.n_frames} pictures; an X-ray has one. Save the one you mean.")
         if at_least:
             image.draft(None, (at_least, at_least))
-        image.load()
-        grey, chroma = grey_and_chroma(image)
+        with room_for(*image.size):
+            image.load()
+            grey, chroma = grey_and_chroma(image)
         return _upright(grey, _orientation(image)), chroma
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core.synthetic import draw_xrays
-from ppsets_core.xrays import Picture, read_folder
+from ppsets_core.xrays import Picture, read_folder, read_picture
 from tests.attacks.pictures import FILM, READ, REFUSED, many_scans
 from tests.attacks.reading import answered, left_out
 from tests.pages.driving import texts
@@ -46,3 +46,12 @@ def test_files_of_too_many_megabytes_together_are_refused_by_a_sentence(screen, 
 def test_progressive_jpegs_of_an_honest_number_of_scans_are_read():
     (picture,) = read_folder(upload("a.jpg", many_scans(50))).pictures()
     assert isinstance(picture, Picture)
+
+
+def test_a_picture_larger_than_any_x_ray_comes_smaller_and_never_below_what_is_needed():
+    stripes = np.repeat(np.arange(5000) // 500 % 2 * 255, 5001).reshape(5000, 5001).astype(np.uint8)
+    data = png(stripes, compress_level=1)
+    small = read_picture(data, at_least=256).grey
+    assert small.shape == (2500, 2500)
+    assert np.array_equal(small[:, 0], stripes[::2, 0] / np.float32(255))
+    assert read_picture(data, at_least=4000).grey.shape == read_picture(data).grey.shape == (5000, 5001)
