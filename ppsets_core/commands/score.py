@@ -18,7 +18,7 @@ SHOWN = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", help="directory or zip of X-rays (PNG, JPEG, TIFF, DICOM)")
     parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
-    parser.add_argument("--split", help="only the rows of --labels whose column `split` says this")
+    parser.add_argument("--split", help="only what the labels CSV's column `split` says this of")
     parser.add_argument("--out", required=True, help="CSV to write: file, patient, label, one column a class")
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
@@ -27,15 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
     from ppsets_core.network import load_model, predict_folder
-    from ppsets_core.network.split import labels_of_split
     from ppsets_core.reading.predicted import known_labels
     from ppsets_core.xrays import read_folder
 
-    if args.split and not args.labels:
-        raise FileError("--split chooses rows of a labels CSV: give that CSV with --labels.")
-    labels = labels_of_split(args.labels, args.split) if args.split else args.labels
     model = load_model(args.weights)
-    folder = read_folder(args.folder, labels=labels)
+    folder = read_folder(args.folder, labels=args.labels, split=args.split)
     scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
     tell_refused(scores.refused)
     numbers, unknown = known_labels(model.classes, scores.names, scores.labels)

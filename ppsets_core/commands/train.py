@@ -20,7 +20,7 @@ DP_NOTE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", help="directory or zip of labelled X-rays")
     parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
-    parser.add_argument("--split", help="only the rows of --labels whose column `split` says this")
+    parser.add_argument("--split", help="only what the labels CSV's column `split` says this of")
     parser.add_argument("--out", required=True, help="safetensors file to write")
     parser.add_argument(
         "--from", dest="start", default="bundled", help="scratch, bundled, imagenet or a safetensors file"
@@ -41,14 +41,12 @@ def run(args: argparse.Namespace) -> int:
     """Trains, shows each epoch on stderr, writes the weights."""
     _check(args)
     from ppsets_core.network.preprocess import Preprocessing
-    from ppsets_core.network.split import labels_of_split
     from ppsets_core.network.training_set import read_training_set
     from ppsets_core.network.weights import save_model
     from ppsets_core.xrays import read_folder
 
-    labels = labels_of_split(args.labels, args.split) if args.split else args.labels
     base = _base(args.start)
-    folder = read_folder(args.data, labels=labels)
+    folder = read_folder(args.data, labels=args.labels, split=args.split)
     side = (base.preprocessing if base else Preprocessing()).resize
     data, refused = read_training_set(folder, side, progress=Counter(len(folder.xrays)))
     tell_refused(refused)
@@ -69,8 +67,6 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("A last layer on random features learns nothing. Use --layers all, or --from bundled.")
     if args.layers == "last" and args.resume:
         raise InputError("The last layer trains in seconds; --resume is for --layers all.")
-    if args.split and not args.labels:
-        raise FileError("--split chooses rows of a labels CSV: give that CSV with --labels.")
     if not Path(args.out).resolve().parent.is_dir():
         raise FileError(f"There is no folder for {args.out}. Make it first, or choose another.")
     if args.dp_epsilon is None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.network.prediction import FolderPrediction, predict_folder
-from ppsets_core.network.split import labels_of_split
 from ppsets_core.network.weights import XrayModel, load_model
 from ppsets_core.xrays import read_folder
 
@@ -19,8 +18,7 @@ _SEED = 20
 
 def score_held_out(model: XrayModel, coronahack: Path, split: str) -> FolderPrediction:
     """The probabilities of one split of the shared X-rays."""
-    labels = labels_of_split(coronahack / "labels.csv", split)
-    return predict_folder(model, read_folder(coronahack / "images", labels=labels))
+    return predict_folder(model, read_folder(coronahack / "images", labels=coronahack / "labels.csv", split=split))
 
 
 def anonymous_rows(scores: dict[str, FolderPrediction]) -> list[list[str]]:

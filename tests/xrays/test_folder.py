@@ -56,6 +56,19 @@ def test_labels_files_as_spreadsheets_write_them(text):
     assert folder.refused == ()
 
 
+def test_one_split_passes_over_the_others():
+    text = "file,label,split\na.png,normal,train\nb.png,viral,train\nc.png,normal,test\ngone.png,viral,test\n"
+    files = {f"{name}.png": PICTURE for name in "abcd"}
+    folder = read_folder(upload("x.zip", zipped(files)), labels=upload("labels.csv", text.encode()), split="test")
+    assert _labels(folder) == {"c.png": "normal"}
+    assert set(_reasons(folder)) == {"gone.png", "d.png"}
+    for labels, said in ((text, "its splits: test, train"), ("file,label\na.png,normal\n", "needs the columns")):
+        with pytest.raises(FileError, match=said):
+            read_folder(upload("x.zip", zipped(files)), labels=upload("l.csv", labels.encode()), split="other")
+    with pytest.raises(FileError, match="Without a labels file"):
+        read_folder(upload("x.zip", zipped(files)), split="test")
+
+
 def test_a_labels_file_may_leave_suffixes_out():
     text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
     files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "x/c.jpg": PICTURE, "d.jpg": PICTURE}

@@ -11,7 +11,6 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.network.dp_sgd import Privacy, make_private
-from ppsets_core.network.split import labels_of_split
 from ppsets_core.network.training_set import TrainingSet, read_training_set
 from ppsets_core.xrays import read_folder
 
@@ -38,8 +37,8 @@ class SmallNetwork:
 
 def read_split(coronahack: Path, split: str, progress: Callable[[int], None] | None = None) -> TrainingSet:
     """The X-rays of one split of a folder with `images/` and a `labels.csv` that has a column `split`, at 64 pixels."""
-    labels = labels_of_split(coronahack / "labels.csv", split)
-    return read_training_set(read_folder(coronahack / "images", labels=labels), SIDE, progress=progress)[0]
+    folder = read_folder(coronahack / "images", labels=coronahack / "labels.csv", split=split)
+    return read_training_set(folder, SIDE, progress=progress)[0]
 
 
 def build(classes: int) -> nn.Module:
