@@ -11,6 +11,8 @@ from pydicom.uid import (
     ExplicitVRBigEndian,
     ExplicitVRLittleEndian,
     ImplicitVRLittleEndian,
+    JPEGLossless,
+    JPEGLosslessSV1,
     JPEGTransferSyntaxes,
     RLELossless,
 )
@@ -85,10 +87,19 @@ def _pixels(dataset: Dataset) -> np.ndarray:
     if syntax == RLELossless and len(dataset.PixelData) > MAX_RLE_BYTES:
         raise FileError(f"Its run-length compressed picture is too large. {EXPORT}")
     if not (decoder := _decoder(syntax)):
-        raise FileError(f"Compressed as '{shown_name(syntax.name)}', for which no decoder is installed. {EXPORT}")
+        raise FileError(
+            f"Compressed as '{shown_name(syntax.name)}', for which no decoder is installed. {_remedy(syntax)}"
+        )
     if syntax.is_compressed and syntax != RLELossless:
         _check_compressed(dataset, syntax)
-    return decoder.as_array(dataset, index=0)[0]
+    plugin = "pillow" if "pillow" in decoder.available_plugins else ""  # the same greys whatever else is installed
+    return decoder.as_array(dataset, index=0, decoding_plugin=plugin)[0]
+
+
+def _remedy(syntax: UID) -> str:
+    if syntax in (JPEGLossless, JPEGLosslessSV1):
+        return f"'pip install python-gdcm' adds one. Or: {EXPORT[0].lower()}{EXPORT[1:]}"
+    return EXPORT
 
 
 def _check_compressed(dataset: Dataset, syntax: UID) -> None:
