@@ -9,6 +9,7 @@ import pytest
 from tests.browser.server import App, serve
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+collect_ignore = ["watched"]  # it is for the server that a test watches, and watches whoever imports it
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
