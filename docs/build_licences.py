@@ -26,7 +26,7 @@ public advisory databases; it needs a network, so no test does it. {checked}
 """
 CHECKED = (
     "Looked up by hand in November 2026: published advisories concern Pillow before 13.0.0, PyArrow before 23.0.1 "
-    "(CVE-2026-25087), pydicom before 3.0.2 (CVE-2026-32711), Streamlit before 1.53.1 (CVE-2026-10804) and PyTorch "
+    "(CVE-2026-25087), pydicom before 3.0.2 (CVE-2026-32711), Streamlit before 1.54.0 (CVE-2026-33682) and PyTorch "
     "before 2.13.0 (CVE-2025-3000); the pinned versions are at or past these fixes. What they bring along was not "
     "looked up one by one."
 )
