@@ -11,7 +11,7 @@ RULES = {
     "paper": ("The paper's rule", "As published. It aims higher than it has to, so sets are larger."),
     "sharp": (
         "The sharp rule",
-        "Ours: the same ε and the same guarantee, with about a quarter of the surplus, so smaller sets.",
+        "Ours: the same ε and the same guarantee, with about a third of the surplus, so smaller sets.",
     ),
 }
 
@@ -44,8 +44,8 @@ def _show_plan(planned: Plan) -> None:
     n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
     price = price_in_ranks(planned)
     with st.container(horizontal=True, gap="medium"):
-        range_help = "At least, and at most if the scores are evenly spread."
-        st.metric("Guaranteed coverage", _range(planned), help=range_help, width="content")
+        range_help = "The lower end is guaranteed. The upper one holds if the scores are evenly spread."
+        st.metric("Coverage", _range(planned), help=range_help, width="content")
         price_help = "How many ranks higher the rule aims than it would without privacy."
         st.metric(
             "Price of privacy",

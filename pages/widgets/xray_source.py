@@ -11,7 +11,7 @@ from pages.widgets.text import as_text
 from pages.widgets.xray_upload import choose_xrays
 from ppsets_core.background import Report
 from ppsets_core.files.names import shown_name
-from ppsets_core.reading.predicted import records_of
+from ppsets_core.reading.predicted import patients_note, records_of
 from ppsets_core.xrays import XrayFolder, read_folder
 
 _LISTED, _JOB = "xrays_listed", "classify_calibration"
@@ -72,7 +72,8 @@ def _classified(model, folder: XrayFolder, name: str, report: Report) -> Reading
     report(0, total)
     predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
     records, unknown = records_of(name, model.classes, predicted)
-    return Reading(name, records, (*predicted.refused, *unknown), folder.notes)
+    note = patients_note(predicted.patients)
+    return Reading(name, records, (*predicted.refused, *unknown), (*folder.notes, *([note] if note else ())))
 
 
 def _name(source) -> str:

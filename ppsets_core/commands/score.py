@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", help="directory or zip of X-rays (PNG, JPEG, TIFF, DICOM)")
     parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
     parser.add_argument("--split", help="only what the labels CSV's column `split` says this of")
-    parser.add_argument("--out", required=True, help="CSV to write: file, patient, label, one column a class")
+    parser.add_argument(
+        "--out", required=True, help="CSV to write: file, label, patient where known, one column a class"
+    )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
 
@@ -27,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
     from ppsets_core.network import load_model, predict_folder
-    from ppsets_core.reading.predicted import known_labels
+    from ppsets_core.reading.predicted import known_labels, known_patients, patients_note
     from ppsets_core.xrays import read_folder
 
     model = load_model(args.weights)
@@ -37,14 +39,19 @@ def run(args: argparse.Namespace) -> int:
     numbers, unknown = known_labels(model.classes, scores.names, scores.labels)
     tell_refused(unknown)
     refused = (*scores.refused, *unknown)
-    rows = [
-        [plain_cell(name), plain_cell(patient or name), plain_cell(model.classes[number]), *map(repr, row)]
-        for name, patient, number, row in zip(
-            scores.names, scores.patients, numbers, scores.probabilities.tolist(), strict=True
-        )
-        if number >= 0
-    ]
-    _write(Path(args.out), ["file", "patient", "label", *map(plain_cell, model.classes)], rows)
+    kept = [place for place, number in enumerate(numbers) if number >= 0]
+    columns = {
+        "file": [plain_cell(scores.names[place]) for place in kept],
+        "label": [plain_cell(model.classes[numbers[place]]) for place in kept],
+    }
+    if (patients := known_patients([scores.patients[place] for place in kept])) is not None:
+        columns["patient"] = [plain_cell(str(patient)) for patient in patients]
+    elif note := patients_note(scores.patients):
+        print(note, file=sys.stderr)
+    shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
+    header = [*columns, *map(plain_cell, model.classes)]
+    rows = [[*facts, *row] for *facts, row in zip(*columns.values(), shares, strict=True)]
+    _write(Path(args.out), header, rows)
     if args.json:
         print(json.dumps({"out": args.out, "scored": len(rows), "refused": [vars(item) for item in refused]}))
     else:

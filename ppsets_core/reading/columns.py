@@ -19,7 +19,7 @@ LONGEST_NAME = 100
 ALIASES = {
     "scores": "score",
     "labels": "label",
-    "patients": "patient",
+    **dict.fromkeys(("patients", "patient_id", "patientid", "patient id", "subject", "subject_id"), "patient"),
     "probs": "probabilities",
     "softmax": "probabilities",
 }

@@ -43,7 +43,21 @@ def records_of(
     kept = np.flatnonzero(found >= 0)
     probabilities, labels = predicted.probabilities[kept], found[kept]
     scores = conformity_scores(probabilities, labels)
-    patients = None
-    if any(predicted.patients[i] for i in kept):
-        patients = np.array([predicted.patients[i] or predicted.names[i] for i in kept])
+    patients = known_patients([predicted.patients[i] for i in kept])
     return Records(source, scores, scores, classes, probabilities, labels, patients), refused
+
+
+def known_patients(patients: Sequence[str | None]) -> np.ndarray | None:
+    """Each record's patient if all are known; where some are not, nobody can say whom a record belongs to."""
+    return np.array(patients) if all(patients) else None
+
+
+def patients_note(patients: Sequence[str | None]) -> str:
+    """What to say where only some X-rays name their patient."""
+    named = sum(map(bool, patients))
+    if named in (0, len(patients)):
+        return ""
+    return (
+        f"Patients are named for {named:,} of {len(patients):,} X-rays only, so they are not used: "
+        "ε protects one X-ray. Name the others to protect patients."
+    )

@@ -8,6 +8,7 @@ from itertools import islice
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
+from ppsets_core.reading.columns import column_name
 from ppsets_core.xrays import coronahack
 
 MAX_BYTES = 50_000_000
@@ -54,7 +55,7 @@ def _rows(text: str) -> Iterator[LabelRow]:
         reader.fieldnames = columns
         yield from map(_coronahack_row, reader)
         return
-    reader.fieldnames = [column.lower() for column in columns]
+    reader.fieldnames = [column_name(column).lower() for column in columns]
     if not {"file", "label"} <= set(reader.fieldnames):
         raise FileError(f"Not a labels file. {NEEDED}")
     for row in reader:

@@ -79,9 +79,9 @@ def test_a_file_is_taken_only_as_public(app, page):
     page.get_by_role("radio", name="A public file").click()
     settle(page)
     sees(page, "Private records belong on Calibrate")
+    upload(page, score_file("open.csv", 400, 5))
     page.get_by_text("These records are public or made up").click()
     settle(page)
-    upload(page, score_file("open.csv", 400, 5))
     sees(page, re.compile("open.csv: 400 records, used as public"))
 
 

@@ -52,7 +52,7 @@ def test_plans_of_both_rules_follow_the_sliders(upload):
     rank = conformal_rank(700, 0.2)
     expected = [f"{round(chosen.level * 700 - rank, 1):g} ranks" for chosen in (paper, sharp)]
     assert metrics(at)["Price of privacy"] == expected
-    assert metrics(at)["Guaranteed coverage"][1].startswith(f"{100 * sharp.coverage_lower:.1f}%")
+    assert metrics(at)["Coverage"][1].startswith(f"{100 * sharp.coverage_lower:.1f}%")
 
 
 def test_papers_rule_is_preselected_and_m_and_gamma_can_be_set(upload):

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from ppsets_core import smallest_n
@@ -110,28 +111,43 @@ def test_inside_a_release_draws_are_kept_until_the_settings_change(explore):
     assert "Too few records" in texts(at)
 
 
-def test_a_file_is_explored_only_if_it_is_said_to_be_public(explore, score_csv):
+def say_public(at, name: str, data: bytes):
+    at.file_uploader[0].set_value((name, data, "text/csv")).run()
+    return at.checkbox(key="explore_is_public").check().run()
+
+
+def test_every_file_is_explored_only_if_it_is_said_to_be_public(explore, score_csv):
     at = explore("Random splits")
     at.segmented_control(key="explore_source").set_value("A public file").run()
-    assert not at.file_uploader
     assert "Private records belong on Calibrate" in texts(at)
-    at.checkbox(key="explore_is_public").check().run()
-    at.file_uploader[0].set_value(("mine.csv", score_csv(300), "text/csv")).run()
+    say_public(at, "mine.csv", score_csv(300))
     assert "mine.csv: 300 records, used as public" in texts(at)
     assert button(at, "Run")
     at.file_uploader[0].set_value(("scores.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
+    assert not at.checkbox(key="explore_is_public").value
+    assert "used as public" not in texts(at)
+    at.checkbox(key="explore_is_public").check().run()
     assert "this file has scores only" in texts(at)
-    at.file_uploader[0].set_value(("bad.csv", b"score\n7\n", "text/csv")).run()
+    say_public(at, "bad.csv", b"score\n7\n")
     assert "bad.csv" in at.error[0].value.replace("\\", "")
     assert at.tabs
+
+
+def test_records_with_a_privacy_budget_are_refused_whatever_is_ticked(explore, ledger):
+    ledger.add("ward", 3)
+    ledger.calibrate("ward", np.arange(1000) / 1000, 0.1, 1.0)
+    at = explore("Inside a release")
+    at.segmented_control(key="explore_source").set_value("A public file").run()
+    rows = "".join(f"{number / 1000}\n" for number in range(1000))
+    say_public(at, "again.csv", f"score\n{rows}".encode())
+    assert "The ledger keeps a privacy budget for these records" in texts(at)
+    assert "used as public" not in texts(at)
 
 
 def test_of_a_very_large_file_a_part_is_looked_at(explore):
     at = explore("Inside a release")
     at.segmented_control(key="explore_source").set_value("A public file").run()
-    at.checkbox(key="explore_is_public").check().run()
-    many = b"score\n" + b"0.25\n" * 20_001
-    at.file_uploader[0].set_value(("many.csv", many, "text/csv")).run()
+    say_public(at, "many.csv", b"score\n" + b"0.25\n" * 20_001)
     assert "Of these, 20,000 drawn at random are looked at." in texts(at)
     assert not at.error
 

@@ -5,7 +5,7 @@ import pytest
 
 from ppsets_core import FileError
 from ppsets_core.network import FolderPrediction
-from ppsets_core.reading.predicted import records_of
+from ppsets_core.reading.predicted import patients_note, records_of
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 
@@ -26,11 +26,14 @@ def test_labels_the_model_knows_become_records():
     ]
 
 
-def test_patients_stay_unknown_where_none_is_named_and_stand_alone_where_one_is_not():
+def test_patients_stay_unknown_where_none_is_named_or_not_everywhere():
     labels = ("normal",) * 3
     assert records_of("X", CLASSES, predicted(labels, (None,) * 3))[0].patients is None
     records, _ = records_of("X", CLASSES, predicted(labels, ("p", "p", None)))
-    assert list(records.patients) == ["p", "p", "c"]
+    assert records.patients is None
+    assert "for 2 of 3 X-rays only" in patients_note(("p", "p", None))
+    assert list(records_of("X", CLASSES, predicted(labels, ("p", "p", "q")))[0].patients) == ["p", "p", "q"]
+    assert patients_note(("p", "p", "q")) == patients_note((None,) * 3) == ""
 
 
 def test_no_known_label_says_which_are_known():

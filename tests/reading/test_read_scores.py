@@ -217,3 +217,9 @@ def _read_or_refuse(data: bytes, name: str = "file.csv") -> None:
     except FileError:
         return
     assert ((records.scores >= 0) & (records.scores <= 1)).all()
+
+
+@pytest.mark.parametrize("name", ["patient", "Patient_ID", "PatientID", "patient id", "subject"])
+def test_patients_are_known_by_the_usual_names(name):
+    records = read_scores(f"{name},score\n7,0.1\n7,0.2\n9,0.3\n".encode(), "s.csv")
+    assert list(records.patients) == ["7", "7", "9"]

@@ -56,6 +56,12 @@ def test_labels_files_as_spreadsheets_write_them(text):
     assert folder.refused == ()
 
 
+def test_a_labels_file_names_patients_as_it_likes():
+    text = "File,Label,Patient_ID\na.png,normal,17\n"
+    folder = _folder({"a.png": PICTURE}, labels=upload("labels.csv", text.encode()))
+    assert folder.xrays[0].patient == "17"
+
+
 def test_one_split_passes_over_the_others():
     text = "file,label,split\na.png,normal,train\nb.png,viral,train\nc.png,normal,test\ngone.png,viral,test\n"
     files = {f"{name}.png": PICTURE for name in "abcd"}

@@ -6,15 +6,16 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
+from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
-from ppsets_core import Records, read_scores
+from ppsets_core import InputError, Records, read_scores
 from ppsets_core.experiments.simulated import simulated_records
 from ppsets_core.experiments.sweeps import Labelled
 from ppsets_core.sets import conformity_scores
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000
-_UPLOADED = "explore_uploaded"
+_UPLOADED, _IS_PUBLIC = "explore_uploaded", "explore_is_public"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,26 +72,23 @@ def _simulated() -> PublicRecords:
 
 
 def _uploaded() -> PublicRecords | None:
-    public = st.checkbox(
-        "These records are public or made up: what is shown about them need not be private.",
-        key="explore_is_public",
-        persist_state="session",
-    )
-    if not public:
-        st.session_state.pop(_UPLOADED, None)
-        st.info("Explore shows exact numbers of the records. Private records belong on Calibrate.")
-        return None
     file = st.file_uploader(
         "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON",
         ["csv", "tsv", "npy", "npz", "parquet", "json"],
         key="explore_file",
         on_change=_forget,
     )
-    if file is not None and _UPLOADED not in st.session_state:
-        st.session_state[_UPLOADED] = read_scores(file)
-    records = st.session_state.get(_UPLOADED)
-    if records is None:
+    public = file is not None and st.checkbox(
+        "These records are public or made up: what is shown about them need not be private.",
+        key=_IS_PUBLIC,
+        persist_state="session",
+    )
+    if not public:
+        st.info("Explore shows exact numbers of the records. Private records belong on Calibrate.")
         return None
+    if _UPLOADED not in st.session_state:
+        st.session_state[_UPLOADED] = _not_in_the_ledger(read_scores(file))
+    records = st.session_state[_UPLOADED]
     st.warning(
         as_text(f"{records.source}: {len(records):,} records, used as public. Nothing shown about them is private."),
         icon=":material/visibility:",
@@ -98,8 +96,17 @@ def _uploaded() -> PublicRecords | None:
     return _from_file(records)
 
 
+def _not_in_the_ledger(records: Records) -> Records:
+    """Records with a privacy budget are private, whatever a tick says."""
+    if (known := open_ledger().dataset_of(records.uploaded)) is not None:
+        raise InputError(f"The ledger keeps a privacy budget for these records, as '{known}', so Explore refuses them.")
+    return records
+
+
 def _forget() -> None:
+    """Another file is another promise: that it is public must be said again."""
     st.session_state.pop(_UPLOADED, None)
+    st.session_state[_IS_PUBLIC] = False
 
 
 def _from_file(records: Records) -> PublicRecords:
