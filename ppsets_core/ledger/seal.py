@@ -4,11 +4,11 @@ import hashlib
 import hmac
 import sqlite3
 
-SEALED = ("datasets", "budgets", "fingerprints", "releases")
+SEALED = ("meta WHERE name != 'seal'", "datasets", "budgets", "fingerprints", "releases")
 
 
 def seal_of(db: sqlite3.Connection, key: bytes) -> str:
-    """Changes with every cell of every row; only who holds the key can make it."""
+    """Changes with every cell of every row, the version among them; only who holds the key can make it."""
     digest = hmac.new(key, b"seal:", hashlib.sha256)
     for table in SEALED:
         for row in db.execute(f"SELECT * FROM {table} ORDER BY rowid"):

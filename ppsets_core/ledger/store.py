@@ -10,7 +10,7 @@ from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.key import create_key, key_check, read_key
 from ppsets_core.ledger.seal import is_sealed, write_seal
 
-VERSION, UNSEALED = "2", "1"
+VERSION = "3"
 WAIT_SECONDS = 60
 RESTORE = "Nothing was released. Restore the ledger from a backup; a new one would forget what was spent."
 TABLES = """
@@ -39,12 +39,10 @@ class Store:
                 self._create()
         except OSError as error:
             raise LedgerError(f"The ledger {self.path} cannot be opened or made ({error.strerror}).") from None
-        version = self._check_layout()
+        self._check_layout()
         self.key = read_key(self._key_path)
         with self._transaction("BEGIN") as db:
             self._check_key(db)
-        if version == UNSEALED:
-            self._seal_older()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -91,8 +89,8 @@ class Store:
                 self._key_path.unlink()
             raise
 
-    def _check_layout(self) -> str:
-        """The version of a file that is whole and a ledger; anything else is refused."""
+    def _check_layout(self) -> None:
+        """The file must be whole, a ledger, and of this version."""
         with self._transaction("BEGIN") as db:
             if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
                 raise LedgerError(
@@ -102,11 +100,11 @@ class Store:
             version = dict(db.execute("SELECT name, value FROM meta")).get("version")
         if found != "ok":
             raise LedgerError(f"The ledger {self.path} is damaged. {RESTORE}")
-        if version not in (VERSION, UNSEALED):
+        if version != VERSION:
             raise LedgerError(
-                f"The ledger {self.path} was written by another version of this program. Use that one, or a newer one."
+                f"The ledger {self.path} was changed, or written by another version of this program than this one. "
+                "Nothing was released. Use that version for it, or restore the ledger from a backup."
             )
-        return version
 
     def _check_key(self, db: sqlite3.Connection) -> None:
         row = db.execute("SELECT value FROM meta WHERE name = 'key_check'").fetchone()
@@ -120,12 +118,6 @@ class Store:
         self._check_key(db)
         if not is_sealed(db, self.key):
             raise LedgerError(f"The ledger {self.path} was damaged or changed by another program. {RESTORE}")
-
-    def _seal_older(self) -> None:
-        """Ledgers had no seal at first; from its first opening on, one is kept."""
-        with self._transaction("BEGIN IMMEDIATE") as db:
-            db.execute("UPDATE meta SET value = ? WHERE name = 'version'", [VERSION])
-            write_seal(db, self.key)
 
     @contextmanager
     def _transaction(self, begin: str, *, create: bool = False) -> Iterator[sqlite3.Connection]:

@@ -115,23 +115,32 @@ def test_edited_by_hand(path, statement):
         release(opened)
 
 
-def test_ledger_from_before_seals_is_sealed_when_first_opened(path):
-    with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM meta WHERE name = 'seal'")
-        db.execute("UPDATE meta SET value = '1' WHERE name = 'version'")
-    db.close()
-    assert Ledger(path).dataset("ward").spent == Decimal("1.4")
+@pytest.mark.parametrize("version", ["1", "2", "4", ""])
+@pytest.mark.parametrize("seal", ["DELETE FROM meta WHERE name = 'seal'", "SELECT 1"])
+def test_seal_cannot_be_removed_by_naming_another_version(path, version, seal):
+    opened = Ledger(path)
     with sqlite3.connect(path) as db:
         db.execute("DELETE FROM releases")
+        db.execute(seal)
+        db.execute("UPDATE meta SET value = ? WHERE name = 'version'", [version])
     db.close()
-    assert "changed by another program" in refused(path)
+    assert "another version of this program" in refused(path)
+    with pytest.raises(LedgerError, match="Nothing was released"):
+        release(opened)
 
 
-def test_newer_version(path):
+def test_version_and_key_check_are_under_the_seal(path):
+    opened = Ledger(path)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = '1' WHERE name = 'version'")
+    db.close()
+    with pytest.raises(LedgerError, match="changed by another program"):
+        release(opened)
     with sqlite3.connect(path) as db:
         db.execute("UPDATE meta SET value = '3' WHERE name = 'version'")
+        db.execute("INSERT INTO meta VALUES ('note', '')")
     db.close()
-    assert "Use that one, or a newer one" in refused(path)
+    assert "changed by another program" in refused(path)
 
 
 @pytest.mark.parametrize("table", ["notes (text)", "meta (x)", "meta (name, value)"])
