@@ -8,16 +8,15 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save, save_file
 from torch import Tensor, nn
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
+from ppsets_core.fingerprint import BUNDLED_WEIGHTS, fingerprint_of
 from ppsets_core.network.fast import optimise
 from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.resnet import build_resnet18
-
-BUNDLED_WEIGHTS = Path(__file__).resolve().parents[2] / "models" / "resnet18_xray.safetensors"
 
 _LARGEST_FILE = 64 * 2**20
 _MOST_CLASSES = 100
@@ -37,6 +36,12 @@ class XrayModel:
     def fast_network(self) -> torch.jit.ScriptModule:
         """The same network, frozen and fused, as prediction runs it."""
         return optimise(self.network, self.preprocessing.crop)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names the weights, classes and preprocessing: the fingerprint of the file that `save_model` writes."""
+        tensors, metadata = _contents(self)
+        return fingerprint_of(save(tensors, metadata))
 
 
 def load_model(path: str | Path | None = None, *, name: str | None = None) -> XrayModel:
@@ -62,6 +67,18 @@ def load_model(path: str | Path | None = None, *, name: str | None = None) -> Xr
 
 def save_model(model: XrayModel, path: str | Path) -> None:
     """Writes the model: matrices and filters as float16, the few numbers of the normalising layers as float32."""
+    path = Path(path)
+    part = path.with_name(path.name + ".part")
+    try:
+        tensors, metadata = _contents(model)
+        save_file(tensors, part, metadata)
+        part.replace(path)
+    except (OSError, SafetensorError) as error:
+        raise FileError(f"{path} cannot be written. Choose a folder that exists and that you may write to.") from error
+
+
+def _contents(model: XrayModel) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """What is in a saved file: the tensors and the metadata."""
     facts = {
         "architecture": "resnet18",
         "classes": model.classes,
@@ -75,13 +92,7 @@ def save_model(model: XrayModel, path: str | Path) -> None:
         name: (tensor.half() if tensor.dim() > 1 else tensor).contiguous().clone()
         for name, tensor in model.network.state_dict().items()
     }
-    path = Path(path)
-    part = path.with_name(path.name + ".part")
-    try:
-        save_file(tensors, part, metadata={"ppsets": json.dumps(facts)})
-        part.replace(path)
-    except (OSError, SafetensorError) as error:
-        raise FileError(f"{path} cannot be written. Choose a folder that exists and that you may write to.") from error
+    return tensors, {"ppsets": json.dumps(facts)}
 
 
 def _check_file(path: Path, name: str) -> None:
