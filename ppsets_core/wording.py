@@ -1,10 +1,13 @@
 """Plans and calibrations in plain sentences, the same on the command line and on every screen."""
 
+import math
+
 from ppsets_core.calibration import Calibration
 from ppsets_core.errors import InputError
 from ppsets_core.planning import Plan, smallest_epsilon, smallest_n
 from ppsets_core.split_conformal import conformal_rank
 
+WEAK_EPSILON = 5
 MARGINAL = "Coverage is marginal: over patients like these, not a promise about this one."
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
 
@@ -17,8 +20,15 @@ def guarantee(plan: Plan) -> str:
         )
     return (
         f"The true diagnosis is in the set with probability at least {100 * plan.coverage_lower:.4g}%"
-        f"{_from_above(plan)}. Each calibration record is protected by {plan.epsilon:g}-differential privacy."
+        f"{_from_above(plan)}. Each calibration record is protected by {plan.epsilon:g}-differential privacy"
+        f"{_how_weak(plan.epsilon)}."
     )
+
+
+def _how_weak(epsilon: float) -> str:
+    if epsilon <= WEAK_EPSILON:
+        return ""
+    return f", which is weak: the odds about a record may shift by a factor of {math.exp(min(epsilon, 700)):.0e}"
 
 
 def _from_above(plan: Plan) -> str:

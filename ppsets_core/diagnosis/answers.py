@@ -40,10 +40,10 @@ class Answer:
         if len(self.members) == 1:
             return f"One diagnosis: {self.members[0]}."
         if len(self.members) == len(self.classes):
-            return "No diagnosis can be ruled out."
-        ruled_out = [name for name in self.classes if name not in self.members]
-        others = ", ".join(ruled_out) if len(ruled_out) <= 3 else f"{len(ruled_out)} others"
-        return f"{len(self.members)} diagnoses remain: {_either(self.members)}. Ruled out: {others}."
+            return "Every diagnosis that the model knows remains."
+        below = [name for name in self.classes if name not in self.members]
+        others = ", ".join(below) if len(below) <= 3 else f"{len(below)} others"
+        return f"{len(self.members)} diagnoses remain: {_either(self.members)}. Not likely enough: {others}."
 
 
 def _either(names: Sequence[str]) -> str:

@@ -20,8 +20,17 @@ def test_json_is_the_plan(capsys):
 def test_text_names_every_choice_and_the_guarantee(capsys):
     assert main(["plan", "--n", "1000", "--epsilon", "10", "--m", "10000"]) == 0
     out = capsys.readouterr().out
-    for words in ("m = 10,000", "γ = 0.00221902", "0.904625", "at least 90%", "10-differential privacy"):
+    for words in (
+        "m = 10,000",
+        "γ = 0.00221902",
+        "0.904625",
+        "at least 90%",
+        "10-differential privacy, which is weak",
+        "2e+04",
+    ):
         assert words in out
+    main(["plan", "--n", "1000", "--epsilon", "1"])
+    assert "weak" not in capsys.readouterr().out
 
 
 def test_a_trivial_plan_says_what_would_be_enough(capsys):

@@ -29,18 +29,18 @@ def test_plain_readings():
     one, several, none = answers_of(findings(SURE, TORN, LOST), 0.6)
     assert (one.kind, one.words) == ("one", "One diagnosis: a.")
     assert (several.kind, several.members) == ("several", ("b", "a"))
-    assert several.words == "2 diagnoses remain: b or a. Ruled out: c."
+    assert several.words == "2 diagnoses remain: b or a. Not likely enough: c."
     assert none.kind == "none"
     assert "No diagnosis is likely enough" in none.words
     (full,) = answers_of(findings(OPEN), 1.0)
-    assert full.words == "No diagnosis can be ruled out."
+    assert full.words == "Every diagnosis that the model knows remains."
 
 
 def test_many_classes_are_counted_instead_of_named():
     names = tuple("abcdefgh")
     xray = Finding("x.png", np.array([0.5, 0.4, *[0.1 / 6] * 6]), "", b"")
     (answer,) = answers_of(Findings(names, (xray,), ()), 0.7)
-    assert answer.words == "2 diagnoses remain: a or b. Ruled out: 6 others."
+    assert answer.words == "2 diagnoses remain: a or b. Not likely enough: 6 others."
 
 
 def test_flagged_pictures_are_in_no_other_count():

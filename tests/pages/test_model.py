@@ -54,6 +54,11 @@ def test_the_card_shows_what_the_bundled_scores_say(model_screen):
     records = read_scores(ROOT / "assets" / "coronahack_softmax.csv")
     expected = report(records.probabilities, records.labels)
     assert metrics(at)["Accuracy"] == [f"{100 * expected.accuracy:.1f}%"]
+    table = at.dataframe[0].value.set_index("class")
+    assert float(table.loc["viral-pneumonia", "in its set"].rstrip("%")) < 90, (
+        "coverage is an average, not of each class"
+    )
+    assert "sets of 1 in" in texts(at)
     assert metrics(at)["Calibration error"] == [f"{expected.calibration_error:.3f}"]
     assert len(at.get("plotly_chart")) == 2
 

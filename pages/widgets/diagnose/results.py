@@ -7,6 +7,7 @@ import streamlit as st
 from pages.widgets.diagnose.card import show_card
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.reading import show_refused
+from pages.widgets.text import as_text
 from ppsets_core import Calibration
 from ppsets_core.diagnosis import Answer, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
@@ -27,6 +28,7 @@ def show_results(examined: Examined, calibration: Calibration) -> None:
     tally = counts(answers)
     _numbers(tally)
     st.markdown(f":small[{MARGINAL}]")
+    st.caption(as_text(f"The model tells {', '.join(examined.findings.classes)} apart and looks for nothing else."))
     if examined.synthetic:
         st.info("These X-rays are **synthetic**: drawn by a program, of no patient.", icon=":material/science:")
     cards, table = st.tabs(["Cards", "Table"])
@@ -38,7 +40,7 @@ def show_results(examined: Examined, calibration: Calibration) -> None:
 
 def _numbers(tally: dict[str, int]) -> None:
     helps = {
-        "one": ("One diagnosis", "Every other diagnosis is ruled out."),
+        "one": ("One diagnosis", "The others that the model knows are not likely enough."),
         "several": ("Several", "Cannot be told apart at this coverage: a queue for review."),
         "none": ("None", "No diagnosis reaches the cutoff."),
         "flagged": ("Not a chest X-ray", "Flagged, and in none of the other counts."),
