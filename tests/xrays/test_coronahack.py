@@ -1,31 +1,26 @@
-"""The shared CoronaHack X-rays, where they are there: labels, patients and every picture."""
-
-import csv
-from pathlib import Path
+"""CoronaHack by the bundled split: patients from file names, and every picture where the X-rays are there."""
 
 import pytest
 
 from ppsets_core.xrays import Picture, read_folder
 from ppsets_core.xrays.coronahack import patient_of
+from ppsets_core.xrays.coronahack_split import SPLIT, read_coronahack
+from tests.coronahack import CORONAHACK, needs_coronahack, split_rows
 
-SHARED = Path("/work/shared/coronahack")
-
-pytestmark = [
-    pytest.mark.coronahack,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="needs the CoronaHack X-rays"),
-]
+SIZES = {"train": 4405, "calibration": 1000, "validation": 500}
 
 
-def test_the_folder_is_read_by_its_labels_file():
-    folder = read_folder(SHARED)
-    assert len(folder.xrays) == 5905
+@pytest.mark.parametrize("split", SIZES)
+def test_patients_from_file_names_are_those_of_the_split(split):
+    assert len(split_rows(split)) == SIZES[split]
+    assert all(patient_of(f"{row['file']}.jpeg") == row["patient"] for row in split_rows(split))
+
+
+@needs_coronahack
+def test_the_three_splits_are_all_there():
+    assert {split: len(read_coronahack(CORONAHACK, split).xrays) for split in SIZES} == SIZES
+    folder = read_folder(CORONAHACK, labels=SPLIT)
     assert folder.classes == ("bacterial-pneumonia", "normal", "viral-pneumonia")
-    assert [refused.name for refused in folder.refused] == ["README.md"]
     stream = folder.pictures(at_least=64)
     assert all(isinstance(next(stream), Picture) for _ in range(50))
     stream.close()
-
-
-def test_patients_from_file_names_are_those_of_the_labels_file():
-    with (SHARED / "labels.csv").open() as file:
-        assert all(patient_of(row["file"]) == row["patient"] for row in csv.DictReader(file))

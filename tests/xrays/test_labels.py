@@ -1,0 +1,203 @@
+"""What read_folder makes of labels: a labels file, CoronaHack's metadata, the names of folders."""
+
+import pytest
+
+from ppsets_core.errors import FileError
+from ppsets_core.xrays import read_folder
+
+from .samples import film, png, upload, zipped
+
+PICTURE = png(film())
+
+
+def _folder(files: dict[str, bytes | str], labels=None):
+    data = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    return read_folder(upload("x.zip", zipped(data)), labels=labels)
+
+
+def _labels(folder):
+    return {xray.name: xray.label for xray in folder.xrays}
+
+
+def _reasons(folder):
+    return {refused.name: refused.reason for refused in folder.refused}
+
+
+def test_labels_file_gives_labels_and_patients():
+    folder = _folder(
+        {"a.png": PICTURE, "sub/b.png": PICTURE, "labels.csv": "file,label,patient\na.png,normal,p1\nb.png,viral,\n"}
+    )
+    assert [(x.name, x.label, x.patient) for x in folder.xrays] == [
+        ("a.png", "normal", "p1"),
+        ("sub/b.png", "viral", None),
+    ]
+    assert folder.classes == ("normal", "viral")
+    assert folder.notes == ("Labels come from labels.csv.",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "file;label\na.png;normal\nb.png;viral\n",
+        "file\tlabel\na.png\tnormal\nb.png\tviral\n",
+        "\ufefffile,label\r\na.png,normal\r\nb.png,viral\r\n",
+        "File , LABEL\na.png, normal \n./b.png,viral\n,\n",
+        'other,"file","label"\n1,"a.png","normal"\n2,"B.PNG","viral"\n',
+        "file,label\nsomewhere\\a.png,normal\nelse/where/b.png,viral\na.png,normal\n",
+    ],
+    ids=["semicolons", "tabs", "byte order mark", "spaces and case", "quotes", "folders lost in upload"],
+)
+def test_labels_files_as_spreadsheets_write_them(text):
+    folder = _folder({"a.png": PICTURE, "b.png": PICTURE}, labels=upload("labels.csv", text.encode()))
+    assert _labels(folder) == {"a.png": "normal", "b.png": "viral"}
+    assert folder.refused == ()
+
+
+def test_a_labels_file_names_patients_as_it_likes():
+    text = "File,Label,Patient_ID\na.png,normal,17\n"
+    folder = _folder({"a.png": PICTURE}, labels=upload("labels.csv", text.encode()))
+    assert folder.xrays[0].patient == "17"
+
+
+def test_one_split_passes_over_the_others():
+    text = "file,label,split\na.png,normal,train\nb.png,viral,train\nc.png,normal,test\ngone.png,viral,test\n"
+    files = {f"{name}.png": PICTURE for name in "abcd"}
+    folder = read_folder(upload("x.zip", zipped(files)), labels=upload("labels.csv", text.encode()), split="test")
+    assert _labels(folder) == {"c.png": "normal"}
+    assert set(_reasons(folder)) == {"gone.png", "d.png"}
+    for labels, said in ((text, "its splits: test, train"), ("file,label\na.png,normal\n", "needs the columns")):
+        with pytest.raises(FileError, match=said):
+            read_folder(upload("x.zip", zipped(files)), labels=upload("l.csv", labels.encode()), split="other")
+    with pytest.raises(FileError, match="Without a labels file"):
+        read_folder(upload("x.zip", zipped(files)), split="test")
+
+
+def test_a_labels_file_may_leave_suffixes_out():
+    text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
+    files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "x/c.jpg": PICTURE, "d.jpg": PICTURE}
+    folder = _folder(files, labels=upload("labels.csv", text.encode()))
+    assert _labels(folder) == {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal"}
+    assert "no such file" in _reasons(folder)["d.png"]
+    assert {"x/c.jpg", "d.jpg"} <= set(_reasons(folder))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"name,class\na.png,normal\n", "columns file and label"),
+        (b"", "columns file and label"),
+        ("file,label\na.png,größe\n".encode("latin-1"), "UTF-8"),
+        ("file,label\na.png,normal\n".encode("utf-16"), "UTF-8"),
+        (b'file,label\n"' + b"x" * 200_000, "CSV"),
+        (PICTURE, "UTF-8"),
+    ],
+)
+def test_a_labels_file_that_is_none_is_an_error_if_given_and_reported_if_found(data, said):
+    with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
+        _folder({"a.png": PICTURE}, labels=upload("labels.csv", data))
+    folder = _folder({"a.png": PICTURE, "labels.csv": data})
+    assert _labels(folder) == {"a.png": None}
+    assert said in _reasons(folder)["labels.csv"]
+
+
+def test_a_missing_labels_file_is_an_error(tmp_path):
+    with pytest.raises(FileError, match=r"^gone\.csv: There is no such file"):
+        _folder({"a.png": PICTURE}, labels=tmp_path / "gone.csv")
+
+
+def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_goes_on():
+    text = "file,label\na.png,normal\ngone.png,viral\nblank.png,\ntwice.png,normal\ntwice.png,viral\nempty.png,viral\n"
+    names = ["a.png", "unlisted.png", "blank.png", "twice.png"]
+    folder = _folder({name: PICTURE for name in names} | {"empty.png": b"", "labels.csv": text})
+    assert _labels(folder) == {"a.png": "normal"}
+    reasons = _reasons(folder)
+    assert len(folder.refused) == 5
+    assert "no such file" in reasons["gone.png"]
+    assert "does not list it" in reasons["unlisted.png"]
+    assert "Line 4" in reasons["blank.png"]
+    assert "twice" in reasons["twice.png"]
+    assert "empty" in reasons["empty.png"]
+
+
+def test_a_row_that_several_files_could_mean_labels_none_of_them():
+    folder = _folder(
+        {"1/a.png": PICTURE, "2/a.png": PICTURE, "b.png": PICTURE, "l.csv": "file,label\na.png,x\nb.png,y\n"}
+    )
+    assert _labels(folder) == {"b.png": "y"}
+    assert all("several files" in _reasons(folder)[name] for name in ("1/a.png", "2/a.png"))
+
+
+def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere():
+    folder = _folder({"c/1.png": PICTURE, "2.png": PICTURE, "l.csv": "file,label\na/1.png,x\n2.png,y\n"})
+    assert _labels(folder) == {"2.png": "y"}
+
+
+def test_two_labels_files_are_an_error_that_names_both():
+    with pytest.raises(FileError, match=r"a\.csv, b\.csv"):
+        _folder({"x.png": PICTURE, "a.csv": "file,label\nx.png,n\n", "b.csv": "file,label\nx.png,v\n"})
+
+
+CORONAHACK = """,X_ray_image_name,Label,Dataset_type,Label_2_Virus_category,Label_1_Virus_category
+0,IM-0128-0001.jpeg,Normal,TRAIN,,
+1,person101_virus_188.jpeg,Pnemonia,TRAIN,,Virus
+2,person100_bacteria_475.jpeg,Pnemonia,TEST,,bacteria
+3,covid-day5.png,Pnemonia,TEST,COVID-19,Virus
+4,ards.jpg,Pnemonia,TRAIN,ARDS,Stress-Smoking
+5,gone.jpeg,Normal,TRAIN,,
+6,same.jpeg,Normal,TRAIN,,
+7,same.jpeg,Pnemonia,TEST,,Virus
+"""
+
+
+def test_coronahacks_own_folder_and_metadata():
+    top = "Coronahack-Chest-XRay-Dataset/Coronahack-Chest-XRay-Dataset"
+    names = ["train/IM-0128-0001.jpeg", "train/person101_virus_188.jpeg", "test/person100_bacteria_475.jpeg"]
+    names += ["test/covid-day5.png", "train/ards.jpg", "train/same.jpeg", "test/same.jpeg"]
+    summary = "Label,Label_1_Virus_category,Label_2_Virus_category,Image_Count\nNormal,,,1\n"
+    tables = {"Chest_xray_Corona_Metadata.csv": CORONAHACK, "Chest_xray_Corona_dataset_Summary.csv": summary}
+    folder = _folder({f"{top}/{name}": PICTURE for name in names} | tables)
+    assert {(x.name.removeprefix(f"{top}/"), x.label, x.patient) for x in folder.xrays} == {
+        ("train/IM-0128-0001.jpeg", "normal", "IM-0128"),
+        ("train/person101_virus_188.jpeg", "viral-pneumonia", "person101"),
+        ("test/person100_bacteria_475.jpeg", "bacterial-pneumonia", "person100"),
+        ("test/covid-day5.png", "viral-pneumonia", "covid"),
+        ("train/same.jpeg", "normal", "same"),
+        ("test/same.jpeg", "viral-pneumonia", "same"),
+    }
+    reasons = _reasons(folder)
+    assert "Stress-Smoking" in reasons[f"{top}/train/ards.jpg"]
+    assert "no such file" in reasons["gone.jpeg"]
+    assert "Not a labels file" in reasons["Chest_xray_Corona_dataset_Summary.csv"]
+    assert len(reasons) == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["n/a.png", "v/b.png"], ["n", "v"]),
+        (["top/n/a.png", "top/v/b.png"], ["n", "v"]),
+        (["top/train/n/a.png", "top/test/v/b.png"], ["n", "v"]),
+        (["n/patient1/a.png", "v/patient2/b.png"], ["n", "v"]),
+        (["n/images/a.png", "v/images/b.png"], ["n", "v"]),
+        (["train/a.png", "test/b.png"], [None, None]),
+        (["images/a.png", "images/b.png"], [None, None]),
+        (["a.png", "b.png"], [None, None]),
+    ],
+)
+def test_folder_names_are_labels_where_they_tell_xrays_apart(names, labels):
+    folder = _folder(dict.fromkeys(names, PICTURE))
+    assert [xray.label for xray in sorted(folder.xrays, key=lambda xray: xray.name[-5:])] == labels
+    assert folder.notes == (("Labels are the names of the folders.",) if any(labels) else ())
+
+
+def test_a_picture_beside_the_class_folders_is_named_unless_no_labels_are_asked_for():
+    files = {"n/a.png": PICTURE, "v/b.png": PICTURE, "c.png": PICTURE}
+    assert _labels(_folder(files)) == {"n/a.png": "n", "v/b.png": "v"}
+    assert "no" in _reasons(_folder(files))["c.png"]
+    assert _labels(_folder(files, labels=False)) == {"c.png": None, "n/a.png": None, "v/b.png": None}
+
+
+def test_one_class_alone_is_noted():
+    folder = _folder({"normal/a.png": PICTURE, "normal/b.png": PICTURE})
+    assert folder.classes == ("normal",)
+    assert "'normal': one class alone" in folder.notes[-1]
