@@ -1,8 +1,5 @@
 """The gate lets upright chest X-rays through, stops other pictures, and names what is turned or inverted."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
@@ -13,9 +10,10 @@ from ppsets_core.gate.misfit import BUNDLED, SIDE
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.synthetic.texture import stretched
 from ppsets_core.synthetic.training_xrays import TrainingXrays
+from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
 from ppsets_core.xrays.picture import Picture
+from tests.coronahack import CORONAHACK, needs_coronahack
 
-CORONAHACK = Path(__file__).parents[2] / "shared" / "coronahack"
 CHESTS = [xray.grey for xray in draw_xrays(60, seed=17)]
 
 
@@ -153,15 +151,11 @@ def test_the_gates_numbers_are_plain_arrays():
         assert all(file[name].dtype.kind == "f" for name in file.files)
 
 
-@pytest.mark.coronahack
-@pytest.mark.skipif(not CORONAHACK.exists(), reason="needs the CoronaHack X-rays")
+@needs_coronahack
 def test_at_most_one_in_a_hundred_held_out_xrays_is_flagged():
-    with (CORONAHACK / "labels.csv").open(newline="") as file:
-        held_out = [row["file"] for row in csv.DictReader(file) if row["split"] != "train"]
-    greys = []
-    for name in held_out:
-        with Image.open(CORONAHACK / "images" / name) as image:
-            greys.append(np.asarray(image.convert("L"), dtype=np.float32) / 255)
+    greys = [
+        picture.grey for split in HELD_OUT for picture in read_coronahack(CORONAHACK, split).pictures(at_least=256)
+    ]
     assert flagged(greys) <= 0.01
     assert flagged([1 - grey for grey in greys[::5]]) >= 0.95
     assert flagged([grey[::-1, ::-1] for grey in greys[::5]]) >= 0.95

@@ -1,7 +1,7 @@
-"""Learns the gate: `python -m ppsets_core.gate.learn DATA_DIR --out models/chest_xray_gate.npz`.
+"""Learns the gate: `python -m ppsets_core.gate.learn coronahack --out models/chest_xray_gate.npz`.
 
-Only upright chest X-rays of the `train` split are needed. The limits come from X-rays of patients whom the Gaussian was
-not fitted to (five folds), so that they hold for new patients too.
+Only upright chest X-rays of CoronaHack's `train` split are needed. The limits come from X-rays of patients whom the
+Gaussian was not fitted to (five folds), so that they hold for new patients too.
 """
 
 import argparse
@@ -69,9 +69,10 @@ def _patient_folds(patients: np.ndarray) -> np.ndarray:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Learns the chest X-ray gate from the train split.")
-    parser.add_argument("data", type=Path, help="folder with labels.csv and images/")
+    parser.add_argument("data", type=Path, help="folder with CoronaHack's pictures")
     parser.add_argument("--out", type=Path, required=True, help="where to write the gate's numbers (.npz)")
     arguments = parser.parse_args()
-    learnt = learn_fit(read_training_xrays(arguments.data))
+    xrays = read_training_xrays(arguments.data)
+    learnt = learn_fit(xrays)
     save_fit(learnt, arguments.out)
-    print(f"{arguments.out}: limit {learnt.limit:.2f}, margin {learnt.margin:.3f}")
+    print(f"{arguments.out}: from {len(xrays.greys):,} X-rays, limit {learnt.limit:.2f}, margin {learnt.margin:.3f}")

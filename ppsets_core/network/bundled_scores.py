@@ -4,21 +4,14 @@ Patients are numbered in a shuffled order and files are not named, so a row lead
 
 import csv
 import sys
-from pathlib import Path
 
 import numpy as np
 
 from ppsets_core.network.prediction import FolderPrediction, predict_folder
-from ppsets_core.network.weights import XrayModel, load_model
-from ppsets_core.xrays import read_folder
+from ppsets_core.network.weights import load_model
+from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
 
-HELD_OUT = ("calibration", "validation")
 _SEED = 20
-
-
-def score_held_out(model: XrayModel, coronahack: Path, split: str) -> FolderPrediction:
-    """The probabilities of one split of the shared X-rays."""
-    return predict_folder(model, read_folder(coronahack / "images", labels=coronahack / "labels.csv", split=split))
 
 
 def anonymous_rows(scores: dict[str, FolderPrediction]) -> list[list[str]]:
@@ -38,9 +31,10 @@ def anonymous_rows(scores: dict[str, FolderPrediction]) -> list[list[str]]:
 
 def main(coronahack: str, out: str) -> None:
     model = load_model()
-    rows = anonymous_rows({split: score_held_out(model, Path(coronahack), split) for split in HELD_OUT})
+    rows = anonymous_rows({split: predict_folder(model, read_coronahack(coronahack, split)) for split in HELD_OUT})
     with open(out, "w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([["patient", "split", "label", *model.classes], *rows])
+    print(f"{out}: {len(rows)} X-rays")
 
 
 if __name__ == "__main__":

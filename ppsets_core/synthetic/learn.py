@@ -1,7 +1,7 @@
-"""Learns the generator: `python -m ppsets_core.synthetic.learn DATA_DIR --out models/synthetic_xrays.npz`.
+"""Learns the generator: `python -m ppsets_core.synthetic.learn coronahack --out models/synthetic_xrays.npz`.
 
-DATA_DIR holds labels.csv and images/; only its `train` split is read. No differential privacy is involved: the data set
-is public, and what is kept are averages over its X-rays; no X-ray contributes more than 1.2% to any component.
+Only CoronaHack's `train` split is read. No differential privacy is involved: the data set is public, and what is kept
+are averages over its X-rays; no X-ray contributes more than 1.2% to any component.
 
 No draw is nearly a copy of an X-ray of the data set. Root mean square difference of standardised pictures at 64 px, to
 the nearest training X-ray: 900 draws least 0.32, median 0.46; new patients' X-rays least 0.07, median 0.44; training
@@ -91,8 +91,9 @@ class _Texture:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Learns the generator of synthetic X-rays from the train split.")
-    parser.add_argument("data", type=Path, help="folder with labels.csv and images/")
+    parser.add_argument("data", type=Path, help="folder with CoronaHack's pictures")
     parser.add_argument("--out", type=Path, required=True, help="where to write the generator (.npz)")
     arguments = parser.parse_args()
-    save_generator(learn_generator(read_training_xrays(arguments.data)), arguments.out)
-    print(f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.1f} MB")
+    xrays = read_training_xrays(arguments.data)
+    save_generator(learn_generator(xrays), arguments.out)
+    print(f"{arguments.out}: from {len(xrays.greys):,} X-rays, {arguments.out.stat().st_size / 1e6:.1f} MB")

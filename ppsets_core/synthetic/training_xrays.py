@@ -1,6 +1,5 @@
 """The X-rays that the generator and the gate are learnt from: the `train` split of CoronaHack, nothing else."""
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +7,8 @@ import numpy as np
 from PIL import Image
 
 from ppsets_core.errors import FileError
+from ppsets_core.xrays import Refused
+from ppsets_core.xrays.coronahack_split import read_coronahack
 
 SIDE = 256
 
@@ -29,19 +30,22 @@ class TrainingXrays:
 
 
 def read_training_xrays(data: Path) -> TrainingXrays:
-    """Reads `labels.csv` and `images/` of the data folder; only rows whose `split` is `train`."""
-    try:
-        with (data / "labels.csv").open(newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row["split"] == "train"]
-    except (OSError, KeyError) as error:
-        raise FileError(f"{data}: needs a labels.csv with the columns file, label, patient, split.") from error
+    """The `train` split of a folder with CoronaHack's pictures, in the order of their file names."""
+    folder = read_coronahack(data, "train")
+    rows = [
+        (xray, *_square_and_aspect(picture.grey))
+        for xray, picture in zip(folder.xrays, folder.pictures(), strict=True)
+        if not isinstance(picture, Refused)
+    ]
     if not rows:
-        raise FileError(f"{data}: labels.csv has no X-ray whose split is train.")
-    squares, aspects = [], []
-    for row in sorted(rows, key=lambda row: row["file"]):
-        with Image.open(data / "images" / row["file"]) as image:
-            aspects.append(image.width / image.height)
-            squares.append(np.asarray(image.convert("L").resize((SIDE, SIDE), Image.Resampling.BILINEAR)))
-    rows.sort(key=lambda row: row["file"])
-    labels, patients = (np.array([row[column] for row in rows]) for column in ("label", "patient"))
+        raise FileError(f"{data}: none of the pictures of the split train can be read. Download them again.")
+    rows.sort(key=lambda row: row[0].name.split("/")[::-1])
+    xrays, squares, aspects = zip(*rows, strict=True)
+    labels, patients = (np.array([getattr(xray, name) for xray in xrays]) for name in ("label", "patient"))
     return TrainingXrays(np.stack(squares), labels, patients, np.array(aspects))
+
+
+def _square_and_aspect(grey: np.ndarray) -> tuple[np.ndarray, float]:
+    height, width = grey.shape
+    image = Image.fromarray((grey * 255).round().astype(np.uint8))
+    return np.asarray(image.resize((SIDE, SIDE), Image.Resampling.BILINEAR)), width / height

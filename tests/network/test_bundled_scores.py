@@ -2,15 +2,14 @@ import csv
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from ppsets_core.network.bundled_scores import score_held_out
+from ppsets_core.network import bundled_scores, load_model, predict_folder
 from ppsets_core.network.model_card import bundled_report, tables
-from ppsets_core.network.weights import load_model
-from tests.network.chests import CLASSES
+from ppsets_core.xrays.coronahack_split import read_coronahack
+from tests.coronahack import CORONAHACK, needs_coronahack, write_stand_ins
+from tests.network.chests import CLASSES, chest, small_model
 
 ROOT = Path(__file__).resolve().parents[2]
-CORONAHACK = ROOT.parent / "shared" / "coronahack"
 
 
 def bundled() -> list[list[str]]:
@@ -45,11 +44,23 @@ def test_the_model_card_gives_the_measured_numbers():
     assert tables(*bundled_report()) in (ROOT / "models" / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.coronahack
-@pytest.mark.skipif(not CORONAHACK.exists(), reason="the shared CoronaHack X-rays are not here")
+def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(bundled_scores, "load_model", small_model)
+    for split, each in (("train", 1), ("calibration", 2), ("validation", 1)):
+        write_stand_ins(tmp_path, split, each, lambda label, number: chest(label, number) * 255)
+    bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"))
+    with (tmp_path / "scores.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["patient", "split", "label", *CLASSES]
+    expected = [(split, label) for split in ("calibration", "calibration", "validation") for label in CLASSES]
+    assert sorted((split, label) for _, split, label, *_ in rows) == sorted(expected)
+    assert "9 X-rays" in capsys.readouterr().out
+
+
+@needs_coronahack
 def test_the_bundled_model_gives_the_bundled_scores():
     """The validation X-rays anew: each has its row, by label and probabilities, as names are not kept."""
-    scored = score_held_out(load_model(), CORONAHACK, "validation")
+    scored = predict_folder(load_model(), read_coronahack(CORONAHACK, "validation"))
     _, *kept = bundled()
     for label in CLASSES:
         written = probabilities([row for row in kept if row[1:3] == ["validation", label]])

@@ -1,16 +1,13 @@
 """No synthetic X-ray is nearly a copy of a patient's: none comes as close to one as X-rays of two patients do."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
-import pytest
 from PIL import Image
 
 from ppsets_core.synthetic import iter_xrays
 from ppsets_core.synthetic.components import standardised
+from ppsets_core.xrays.coronahack_split import read_coronahack
+from tests.coronahack import CORONAHACK, needs_coronahack
 
-CORONAHACK = Path(__file__).parents[3] / "shared" / "coronahack"
 SIDE = 64
 
 
@@ -23,19 +20,13 @@ def distances(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(2 - 2 * rows @ others.T / SIDE**2, 0))
 
 
-@pytest.mark.coronahack
-@pytest.mark.skipif(not CORONAHACK.exists(), reason="needs the CoronaHack X-rays")
+@needs_coronahack
 def test_no_synthetic_xray_is_nearly_a_patients():
-    with (CORONAHACK / "labels.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["split"] == "train"]
-    pictures = []
-    for row in rows:
-        with Image.open(CORONAHACK / "images" / row["file"]) as image:
-            image.draft("L", (SIDE, SIDE))
-            pictures.append(small(image))
-    train = standardised(np.stack(pictures))
+    folder = read_coronahack(CORONAHACK, "train")
+    pictures = folder.pictures(at_least=SIDE)
+    train = standardised(np.stack([small(Image.fromarray(picture.grey)) for picture in pictures]))
     synthetic = standardised(np.stack([small(Image.fromarray(xray.grey)) for xray in iter_xrays(300, seed=11)]))
-    patients = np.array([row["patient"] for row in rows])
+    patients = np.array([xray.patient for xray in folder.xrays])
     between = distances(train, train)
     between[patients[:, None] == patients] = np.inf
     patient_to_patient, synthetic_to_patient = between.min(axis=1), distances(synthetic, train).min(axis=1)

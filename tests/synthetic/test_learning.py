@@ -1,36 +1,29 @@
 """Learning the generator: from the train split only, the same file every time; the bundled one is small."""
 
-import csv
-
 import numpy as np
 import pytest
-from PIL import Image
 
 from ppsets_core.errors import FileError
-from ppsets_core.synthetic import iter_xrays
+from ppsets_core.synthetic import draw_xrays
 from ppsets_core.synthetic.generator import BUNDLED, SIDE, load_generator, save_generator
 from ppsets_core.synthetic.learn import emphasised, learn_generator
 from ppsets_core.synthetic.training_xrays import read_training_xrays
+from tests.coronahack import split_rows, write_stand_ins
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A data folder in CoronaHack's layout, its X-rays synthetic; those outside `train` are not even there."""
+    """Kaggle's folders with a few of the file names of each split, the X-rays synthetic."""
     path = tmp_path_factory.mktemp("data")
-    (path / "images").mkdir()
-    with (path / "labels.csv").open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["file", "label", "patient", "split"])
-        for i, xray in enumerate(iter_xrays(36, seed=8)):
-            Image.fromarray((xray.grey * 255).astype(np.uint8)).save(path / "images" / f"{i:02d}.png")
-            table.writerow([f"{i:02d}.png", xray.label, f"patient{i}", "train"])
-        table.writerow(["private.png", "normal", "someone", "calibration"])
+    for split, each in (("train", 12), ("calibration", 2)):
+        write_stand_ins(path, split, each, lambda label, number: draw_xrays(1, seed=number, label=label)[0].grey * 255)
     return path
 
 
 def test_learning_reads_the_train_split_only_and_repeats_itself(data, tmp_path):
     xrays = read_training_xrays(data)
     assert len(xrays.greys) == 36
+    assert set(xrays.patients) <= {row["patient"] for row in split_rows("train")}
     for name in ("first.npz", "second.npz"):
         save_generator(learn_generator(xrays, components=6), tmp_path / name)
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "second.npz").read_bytes()
@@ -53,12 +46,10 @@ def test_the_bundled_generator_is_small_and_holds_plain_arrays():
         assert all(file[name].dtype.kind in "fiU" for name in file.files)
 
 
-@pytest.mark.parametrize("text", [None, "file,label\n", "file,label,patient,split\nx.png,normal,p,validation\n"])
-def test_a_folder_without_training_xrays_is_named(tmp_path, text):
-    if text:
-        (tmp_path / "labels.csv").write_text(text + "x.png,normal\n" * (text.count(",") < 3))
-    with pytest.raises(FileError, match=r"labels\.csv"):
-        read_training_xrays(tmp_path)
+def test_a_folder_without_training_xrays_is_named(tmp_path):
+    write_stand_ins(tmp_path / "some", "validation", 1, lambda label, number: np.zeros((80, 80)))
+    with pytest.raises(FileError, match="no usable X-ray in some"):
+        read_training_xrays(tmp_path / "some")
 
 
 @pytest.mark.parametrize("data", [b"no archive", BUNDLED.read_bytes()[:1000]], ids=["other", "truncated"])

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.network.dp_sgd import Privacy, make_private
 from ppsets_core.network.training_set import TrainingSet, read_training_set
-from ppsets_core.xrays import read_folder
+from ppsets_core.xrays.coronahack_split import read_coronahack
 
 SIDE = 64
 
@@ -36,9 +36,8 @@ class SmallNetwork:
 
 
 def read_split(coronahack: Path, split: str, progress: Callable[[int], None] | None = None) -> TrainingSet:
-    """The X-rays of one split of a folder with `images/` and a `labels.csv` that has a column `split`, at 64 pixels."""
-    folder = read_folder(coronahack / "images", labels=coronahack / "labels.csv", split=split)
-    return read_training_set(folder, SIDE, progress=progress)[0]
+    """The X-rays of one split of CoronaHack at 64 pixels."""
+    return read_training_set(read_coronahack(coronahack, split), SIDE, progress=progress)[0]
 
 
 def build(classes: int) -> nn.Module:

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ppsets_core.errors import FileError
 from ppsets_core.experiments.paper.small_network import SmallRecipe, probabilities_of, read_split, train_small
 from ppsets_core.experiments.paper.two_by_two import DELTA, EPSILON
 from ppsets_core.experiments.sweeps import Progress
 from ppsets_core.network.dp_sgd import Privacy
 from ppsets_core.network.training_set import TrainingSet
+from ppsets_core.xrays.coronahack_split import HELD_OUT
 
-HELD_OUT = ("calibration", "validation")
 RECIPES = {"plain": SmallRecipe(8, 64, 2e-3), "private": SmallRecipe(15, 256, 3e-3)}
 PRIVACY = {"plain": None, "private": Privacy(EPSILON, DELTA, clip=1.0)}
 
@@ -29,8 +28,6 @@ def train_both(
     recipes: Mapping[str, SmallRecipe] = RECIPES,
 ) -> Path:
     """Write `two_by_two_softmax.csv`, and beside it as JSON how it was made. Rows are shuffled and name no patient."""
-    if not (coronahack / "labels.csv").is_file():
-        raise FileError(f"{coronahack} has no labels.csv. Give the folder that holds images/ and labels.csv.")
     data = read_split(coronahack, "train")
     held_out = [read_split(coronahack, split) for split in HELD_OUT]
     order = np.random.default_rng(seed).permutation(sum(map(len, held_out)))

@@ -1,13 +1,12 @@
-import csv
 import json
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from ppsets_core import FileError
 from ppsets_core.experiments.paper import two_by_two
 from ppsets_core.experiments.paper.bundled import read_rows
+from tests.coronahack import write_stand_ins
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 
@@ -38,7 +37,8 @@ def test_training_writes_softmax_that_the_splits_take(tmp_path):
     from ppsets_core.experiments.paper.small_network import SmallRecipe
     from ppsets_core.experiments.paper.two_by_two_training import train_both
 
-    _write_coronahack(tmp_path)
+    for split, each in (("train", 20), ("calibration", 3), ("validation", 2)):
+        write_stand_ins(tmp_path, split, each, _bright_band)
     recipes = {"plain": SmallRecipe(8, 16, 3e-3), "private": SmallRecipe(2, 30, 3e-3)}
     path = train_both(tmp_path, tmp_path, 0, lambda name: lambda done, total: None, recipes)
     plain = read_rows(path, "model", "plain")
@@ -51,23 +51,15 @@ def test_training_writes_softmax_that_the_splits_take(tmp_path):
     assert "epsilon spent" not in facts["plain"]
 
 
-def test_a_folder_without_labels_is_refused(tmp_path):
+def test_a_folder_without_coronahacks_xrays_is_refused(tmp_path):
     from ppsets_core.experiments.paper.two_by_two_training import train_both
 
-    with pytest.raises(FileError, match=r"labels\.csv"):
+    with pytest.raises(FileError, match="no usable X-ray"):
         train_both(tmp_path, tmp_path, 0, lambda name: lambda done, total: None)
 
 
-def _write_coronahack(folder):
-    """A few pictures a class, told apart by where they are bright."""
-    rng = np.random.default_rng(0)
-    (folder / "images").mkdir()
-    rows = [["file", "label", "patient", "split"]]
-    for number in range(75):
-        kind, split = number % 3, "train" if number < 60 else ("calibration", "validation")[number % 2]
-        grey = rng.integers(0, 80, (140, 140))
-        grey[40 * kind : 40 * kind + 50] += 120
-        Image.fromarray(grey.astype(np.uint8)).save(folder / "images" / f"{number:02d}.png")
-        rows.append([f"{number:02d}.png", CLASSES[kind], f"p{number}", split])
-    with (folder / "labels.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
+def _bright_band(label, number):
+    """Classes told apart by where they are bright."""
+    grey = np.random.default_rng(number).integers(0, 80, (140, 140))
+    grey[40 * CLASSES.index(label) :][:50] += 120
+    return grey
