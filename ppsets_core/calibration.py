@@ -2,18 +2,25 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass, fields
 
 from ppsets_core.bins import bin_index
 from ppsets_core.errors import InputError
+from ppsets_core.fingerprint import LENGTH
 from ppsets_core.planning import Plan, plan
 
-FORMAT, VERSION = "ppsets-calibration", 1
+FORMAT, VERSION = "ppsets-calibration", 2
 KINDS = {False: "release", True: "simulation"}
+UNITS = ("patient", "record")
 PUBLIC = tuple(field.name for field in fields(Plan))
-NAMES = ("format", "version", "kind", "threshold", *PUBLIC)
+NAMES = ("format", "version", "kind", "unit", "model", "threshold", *PUBLIC)
 LONGEST = 10_000
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
+OTHER_MODEL = (
+    "This calibration was made with another model's scores, so its coverage does not hold for this one. "
+    "Calibrate with this model, or use the weights that it was made with."
+)
 
 
 @dataclass(frozen=True)
@@ -21,10 +28,13 @@ class Calibration(Plan):
     """A plan carried out: the threshold ŝ with every public number behind it, all that leaves the building.
 
     A release was drawn by OpenDP and is ε-differentially private; a simulation, drawn by a seedable generator, is not.
+    `unit`: what ε protects one of, a patient or a record. `model`: the fingerprint of the model behind the scores.
     """
 
     threshold: float
     simulated: bool
+    unit: str
+    model: str | None
 
     @property
     def plan(self) -> Plan:
@@ -40,11 +50,16 @@ class Calibration(Plan):
         """The softmax that a class needs to be in the set: 1 − ŝ."""
         return 1 - self.threshold
 
+    def is_for(self, model: str | None) -> bool | None:
+        """Whether the scores were those of the model with this fingerprint; None where either is unknown."""
+        return None if self.model is None or model is None else self.model == model
+
     def to_json(self) -> str:
         """The calibration as a JSON text that `from_json` takes back."""
         numbers = {name: getattr(self, name) for name in ("threshold", *PUBLIC)}
         header = {"format": FORMAT, "version": VERSION, "kind": KINDS[self.simulated]}
-        return json.dumps(header | numbers, indent=2, allow_nan=False) + "\n"
+        binding = {"unit": self.unit, "model": self.model}
+        return json.dumps(header | binding | numbers, indent=2, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> "Calibration":
@@ -52,6 +67,8 @@ class Calibration(Plan):
         document = _parse(text)
         if document.get("format") != FORMAT:
             raise _refusal("it is not a ppsets calibration")
+        if document.get("version") == 1:
+            raise _refusal("it is of version 1, which does not say which model it is for and what its ε protects")
         if document.get("version") != VERSION or isinstance(document["version"], bool):
             raise _refusal(f"its version is not {VERSION}, the one that this program reads")
         for name in NAMES:
@@ -62,6 +79,7 @@ class Calibration(Plan):
         if document["kind"] not in KINDS.values():
             raise _refusal("its kind is neither release nor simulation")
         try:
+            check_binding(document["unit"], document["model"])
             expected = plan(*(document[name] for name in ("n", "alpha", "epsilon")), **_choices(document))
         except (InputError, TypeError) as error:
             raise _refusal(str(error).rstrip(".")) from None
@@ -70,7 +88,23 @@ class Calibration(Plan):
                 raise _refusal(f"the field '{name}' does not follow from n, alpha, epsilon, method, m and gamma")
         _check_threshold(document["threshold"], expected)
         public = {name: getattr(expected, name) for name in PUBLIC}
-        return cls(threshold=float(document["threshold"]), simulated=document["kind"] == KINDS[True], **public)
+        return cls(
+            threshold=float(document["threshold"]),
+            simulated=document["kind"] == KINDS[True],
+            unit=document["unit"],
+            model=document["model"],
+            **public,
+        )
+
+
+def check_binding(unit: object, model: object) -> None:
+    """What ε protects one of, and whose scores these are, before anything is spent."""
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise InputError(f"unit must be one of {', '.join(UNITS)}.")
+    if model is not None and not (isinstance(model, str) and re.fullmatch(f"[0-9a-f]{{{LENGTH}}}", model)):
+        raise InputError(
+            f"model must be a fingerprint of {LENGTH} hexadecimal digits, or left out where it is unknown."
+        )
 
 
 def _parse(text: str) -> dict:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ppsets_core.bins import runs_of
-from ppsets_core.calibration import Calibration
+from ppsets_core.calibration import Calibration, check_binding
 from ppsets_core.errors import InputError
 from ppsets_core.mechanism import run_probabilities
 from ppsets_core.planning import Plan, plan
@@ -22,21 +22,32 @@ def calibrate(
     m: int | None = None,
     gamma: float | None = None,
     rng: np.random.Generator | None = None,
+    unit: str = "record",
+    model: str | None = None,
 ) -> Calibration:
     """Draw ŝ with ε-differential privacy for each record, so that P(Y ∈ C(X)) ≥ 1 − α. With `rng`, a simulation.
 
-    Each call is a release that costs ε and no one counts; `Ledger.calibrate` counts.
+    Each call is a release that costs ε and no one counts; `Ledger.calibrate` counts. Say `unit="patient"` if each
+    score is another patient's, and as `model` the fingerprint of the model behind the scores: both are kept with ŝ.
 
     >>> calibrate([0.1] * 50, 0.1, 0.1).threshold  # too few records for this ε: every label, nothing spent
     1.0
     """
     scores = check_scores(scores)
     chosen = plan(len(scores), alpha, epsilon, method=method, m=m, gamma=gamma)
-    return calibrate_as_planned(scores, chosen, rng)
+    return calibrate_as_planned(scores, chosen, rng, unit=unit, model=model)
 
 
-def calibrate_as_planned(scores: np.ndarray, chosen: Plan, rng: np.random.Generator | None = None) -> Calibration:
+def calibrate_as_planned(
+    scores: np.ndarray,
+    chosen: Plan,
+    rng: np.random.Generator | None = None,
+    *,
+    unit: str = "record",
+    model: str | None = None,
+) -> Calibration:
     """`calibrate` with a plan already made for as many records."""
+    check_binding(unit, model)
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise InputError("rng must be a numpy.random.Generator for a simulation, or left out for a release.")
     _check_count(scores, chosen)
@@ -48,7 +59,7 @@ def calibrate_as_planned(scores: np.ndarray, chosen: Plan, rng: np.random.Genera
         else:
             threshold = draw_simulation(chosen.mechanism, runs, chosen.n, rng) / chosen.m
     public = {field.name: getattr(chosen, field.name) for field in fields(Plan)}
-    return Calibration(threshold=threshold, simulated=rng is not None, **public)
+    return Calibration(threshold=threshold, simulated=rng is not None, unit=unit, model=model, **public)
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,31 @@ def test_a_simulation_is_never_read_as_a_release():
         Calibration.from_json(json.dumps(document))
 
 
+def test_what_it_protects_and_which_model_it_is_for_are_kept():
+    drawn = calibrate(SCORES, 0.1, 1.0)
+    assert (drawn.unit, drawn.model, drawn.is_for("ab" * 8)) == ("record", None, None)
+    bound = calibrate(SCORES, 0.1, 1.0, unit="patient", model="ab" * 8)
+    back = Calibration.from_json(bound.to_json())
+    assert (back.unit, back.model) == ("patient", "ab" * 8)
+    assert (back.is_for("ab" * 8), back.is_for("cd" * 8), back.is_for(None)) == (True, False, None)
+
+
+def test_version_1_is_refused_with_the_reason():
+    old = {name: value for name, value in VALID.items() if name not in ("unit", "model")}
+    with pytest.raises(InputError, match="version 1, which does not say which model it is for"):
+        Calibration.from_json(json.dumps(old | {"version": 1}))
+
+
 VALID = json.loads(calibrate(SCORES, 0.1, 1.0).to_json())
 CHANGES = {
     "another format": {"format": "x"},
-    "another version": {"version": 2},
+    "another version": {"version": 3},
+    "unknown unit": {"unit": "hospital"},
+    "unit missing": {"unit": None},
+    "unit a list": {"unit": ["patient"]},
+    "model no fingerprint": {"model": "=cmd|x"},
+    "model a number": {"model": 1234567890123456},
+    "model on two lines": {"model": "0123456789abcdef\n"},
     "version true": {"version": True},
     "unknown kind": {"kind": "draft"},
     "threshold above 1": {"threshold": 1.5},

@@ -8,7 +8,7 @@ from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import Ledger, Release
 
-COLUMNS = ("id", "time", "dataset", "epsilon", "status", "method", "alpha", "n", "m", "threshold")
+COLUMNS = ("id", "time", "dataset", "epsilon", "status", "method", "alpha", "n", "m", "threshold", "unit", "model")
 
 
 def export_csv(ledger: Ledger) -> str:

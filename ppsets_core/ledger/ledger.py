@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from ppsets_core.calibration import Calibration
+from ppsets_core.calibration import Calibration, check_binding
 from ppsets_core.errors import BudgetError, LedgerError
 from ppsets_core.ledger.amounts import amount, difference, shown, total
 from ppsets_core.ledger.key import fingerprint
@@ -17,6 +17,9 @@ from ppsets_core.ledger.store import Store
 from ppsets_core.planning import plan
 from ppsets_core.private_quantile import calibrate_as_planned
 from ppsets_core.validation import check_scores
+
+LOOK = "Look at the Ledger screen or at `python -m ppsets_core ledger`"
+RAISE = "on the Ledger screen or with `python -m ppsets_core ledger raise NAME BUDGET`"
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Release:
-    """One charge. Without a calibration the program stopped between charge and draw: spent, never released."""
+    """One charge. Without a calibration it is being drawn, or was interrupted: spent, and not released."""
 
     id: int
     dataset: str
@@ -116,23 +119,27 @@ class Ledger:
         method: str = "paper",
         m: int | None = None,
         gamma: float | None = None,
+        unit: str = "record",
+        model: str | None = None,
         uploaded: np.ndarray | None = None,
         request: str | None = None,
     ) -> Calibration:
         """Charge ε, then draw. Over budget nothing is drawn; a crash in between wastes ε and never overspends it.
 
-        A trivial plan is free. `uploaded`: all scores of the file that these come from, by which it is known again.
+        A trivial plan is free. `unit` and `model`: what ε protects one of, and whose scores these are, kept with ŝ.
+        `uploaded`: all scores of the file that these come from, by which it is known again.
         `request`: an identifier of the user's click; repeating it returns the same release and charges nothing.
         """
+        check_binding(unit, model)
         scores = check_scores(scores)
         chosen = plan(len(scores), alpha, epsilon, method=method, m=m, gamma=gamma)
         if chosen.is_trivial:
-            return calibrate_as_planned(scores, chosen)
+            return calibrate_as_planned(scores, chosen, unit=unit, model=model)
         records = fingerprint(self._store.key, scores if uploaded is None else check_scores(uploaded))
         request = request or uuid.uuid4().hex
         if earlier := self._charge(dataset, records, amount(chosen.epsilon), request):
             return earlier
-        calibration = calibrate_as_planned(scores, chosen)
+        calibration = calibrate_as_planned(scores, chosen, unit=unit, model=model)
         with self._store.writing() as db:
             update = "UPDATE releases SET calibration = ? WHERE request = ? AND calibration IS NULL"
             if db.execute(update, [calibration.to_json(), request]).rowcount != 1:
@@ -150,7 +157,7 @@ class Ledger:
                 raise BudgetError(
                     f"ε = {shown(epsilon)} is more than the {shown(account.left)} left of the budget of "
                     f"{shown(account.budget)} for '{account.name}'. Nothing was released. "
-                    "Choose a smaller ε or raise the budget."
+                    f"Choose a smaller ε, or raise the budget: {RAISE}."
                 )
             db.execute("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", [records, account.name])
             row = [account.name, str(epsilon), _now(), request]
@@ -160,14 +167,17 @@ class Ledger:
 
 def _earlier(release: Release) -> Calibration:
     if release.calibration is None:
-        raise LedgerError(f"This request was charged at {release.time} but never released. Ask again: it costs ε anew.")
+        raise LedgerError(
+            f"This request, charged at {release.time}, is being drawn or was interrupted. {LOOK} before asking again: "
+            "another request costs ε anew."
+        )
     return release.calibration
 
 
 def _account(db: sqlite3.Connection, name: str) -> DataSet:
     budget = db.execute("SELECT budget FROM budgets WHERE dataset = ? ORDER BY id DESC LIMIT 1", [name]).fetchone()
     if not budget:
-        raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first.")
+        raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first. {LOOK}.")
     spent = db.execute("SELECT epsilon FROM releases WHERE dataset = ?", [name])
     return DataSet(name, Decimal(budget[0]), total(Decimal(epsilon) for (epsilon,) in spent))
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +25,11 @@ class Records:
     @property
     def patient_count(self) -> int | None:
         return None if self.patients is None else len(np.unique(self.patients))
+
+    @cached_property
+    def unit(self) -> str:
+        """What ε protects one of: a patient where each is known to have one record here, else a record."""
+        return "patient" if self.patient_count == len(self) else "record"
 
 
 def one_per_patient(records: Records, seed: int = 0) -> Records:

@@ -9,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+import ppsets_core.ledger.ledger as ledger_module
 from ppsets_core import BudgetError, Calibration, InputError, Ledger, LedgerError
 from ppsets_core.ledger.export import export_csv, export_json
 
@@ -42,6 +43,40 @@ def test_a_release_is_charged_and_recorded(ledger, path):
         assert (release.dataset, release.epsilon, release.calibration) == ("ward", Decimal("0.5"), calibration)
 
 
+def test_what_a_release_protects_and_its_model_are_kept_and_exported(ledger):
+    spend(ledger, 0.25, unit="patient", model="ab" * 8)
+    spend(ledger, 0.25)
+    assert [(r.calibration.unit, r.calibration.model) for r in ledger.releases()] == [
+        ("patient", "ab" * 8),
+        ("record", None),
+    ]
+    rows = list(csv.DictReader(io.StringIO(export_csv(ledger))))
+    assert [(row["unit"], row["model"]) for row in rows] == [("patient", "ab" * 8), ("record", "")]
+    assert [row["unit"] for row in json.loads(export_json(ledger))["releases"]] == ["patient", "record"]
+
+
+@pytest.mark.parametrize("wrong", [{"unit": "hospital"}, {"model": "mine"}])
+def test_a_wrong_unit_or_model_is_refused_before_anything_is_charged(ledger, wrong):
+    with pytest.raises(InputError, match="must be"):
+        spend(ledger, **wrong)
+    assert ledger.dataset("ward").spent == 0
+
+
+def test_a_click_that_arrives_during_the_draw_is_not_told_to_pay_again(ledger, monkeypatch):
+    draw = ledger_module.calibrate_as_planned
+
+    def second_click(*args, **options):
+        with pytest.raises(LedgerError, match="is being drawn or was interrupted") as told:
+            spend(ledger, request="click")
+        assert "Look at the Ledger screen or at `python -m ppsets_core ledger` before asking again" in str(told.value)
+        return draw(*args, **options)
+
+    monkeypatch.setattr(ledger_module, "calibrate_as_planned", second_click)
+    first = spend(ledger, request="click")
+    assert spend(ledger, request="click") == first
+    assert ledger.dataset("ward").spent == Decimal("0.5")
+
+
 def test_over_budget_is_refused_before_any_draw(ledger, monkeypatch):
     spend(ledger, 0.75)
 
@@ -49,7 +84,10 @@ def test_over_budget_is_refused_before_any_draw(ledger, monkeypatch):
         raise AssertionError("drawn over budget")
 
     monkeypatch.setattr("ppsets_core.private_quantile.draw_release", drawn)
-    with pytest.raises(BudgetError, match=r"ε = 0\.5 is more than the 0\.25 left of the budget of 1 for 'ward'"):
+    with pytest.raises(
+        BudgetError,
+        match=r"ε = 0\.5 is more than the 0\.25 left of the budget of 1 for 'ward'.*ppsets_core ledger raise",
+    ):
         spend(ledger)
     assert len(ledger.releases()) == 1
 

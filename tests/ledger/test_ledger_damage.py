@@ -190,7 +190,7 @@ def test_replaced_while_a_release_is_made(path, tmp_path, monkeypatch, other, wh
     if when == "before the charge":
         replace()
     else:
-        monkeypatch.setattr(ledger_module, "calibrate_as_planned", lambda *a: (replace(), draw(*a))[1])
+        monkeypatch.setattr(ledger_module, "calibrate_as_planned", lambda *a, **k: (replace(), draw(*a, **k))[1])
     if (other, when) == ("an older copy", "before the charge"):
         release(ledger)
         assert len(Ledger(path).releases()) == 3

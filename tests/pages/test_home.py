@@ -47,7 +47,7 @@ def test_demo_does_not_take_anothers_account(app, ledger):
 def test_demo_asks_anew_for_a_release_that_was_charged_and_never_drawn(app, ledger, monkeypatch):
     monkeypatch.setattr(demo, "_SECONDS", 0)
 
-    def killed(*_):
+    def killed(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -63,7 +63,7 @@ def test_a_release_is_used_again_for_nothing(used, screen):
 
 
 def test_charge_without_a_release_is_shown_as_wasted(used, screen, monkeypatch):
-    def killed(*_):
+    def killed(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ppsets_core.ledger.ledger.calibrate_as_planned", killed)
