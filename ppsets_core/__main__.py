@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ppsets_core.errors import PpsetsError
 
-VERBS = ("plan", "score", "calibrate", "predict", "train", "experiment")
+VERBS = ("plan", "score", "calibrate", "predict", "ledger", "train", "experiment")
 
 
 def main(argv: list[str] | None = None) -> int:

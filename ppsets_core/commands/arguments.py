@@ -16,6 +16,10 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="JSON on standard output")
 
 
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ledger", type=Path, default=default_ledger(), help="ledger file (default %(default)s)")
+
+
 def default_ledger() -> Path:
     """One ledger a user, wherever the command is run from, so that changing folder does not reset a budget."""
     return Path(os.environ.get("PPSETS_HOME", Path.home() / ".ppsets")) / "ledger.sqlite"

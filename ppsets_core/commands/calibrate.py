@@ -1,25 +1,31 @@
 """`calibrate`: charge the ledger, draw ŝ once, and write the calibration: the only thing that leaves."""
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
-from ppsets_core.commands.arguments import add_target, default_ledger
+from ppsets_core.calibration import Calibration
+from ppsets_core.commands.arguments import add_ledger, add_target
 from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import amount, shown
+from ppsets_core.ledger.ledger import RAISE
 from ppsets_core.reading import Records, one_per_patient, read_scores
 from ppsets_core.wording import MARGINAL, guarantee, meaning, remedy
 
 HELP = "Draw a private threshold from a score file and charge its ε to the data set's budget."
+DATASET_HELP = (
+    "the data set's name (default: the score file's); it is kept in the ledger and its exports and must name no patient"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON")
     add_target(parser)
-    parser.add_argument("--dataset", help="the data set's name in the ledger (default: the file's name)")
+    parser.add_argument("--dataset", help=DATASET_HELP)
     parser.add_argument("--budget", help="total ε that the data set may ever spend; needed the first time")
-    parser.add_argument("--ledger", type=Path, default=default_ledger(), help="ledger file (default %(default)s)")
+    add_ledger(parser)
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
     parser.add_argument("--all-records", action="store_true", help="use every record of a patient, not one (weaker)")
 
@@ -40,14 +46,20 @@ def run(args: argparse.Namespace) -> int:
             method=args.method,
             m=args.m,
             gamma=args.gamma,
+            unit=records.unit,
             uploaded=records.uploaded,
         )
-        if out:
-            out.write_text(calibration.to_json(), encoding="utf-8")
     except BaseException:
         if out:
             out.unlink(missing_ok=True)
         raise
+    if out:
+        try:
+            out.write_text(calibration.to_json(), encoding="utf-8")
+        except OSError as error:
+            _say(_not_written(ledger, dataset, calibration, error, args))
+            print(calibration.to_json(), end="")
+            return 2
     if args.json:
         print(calibration.to_json(), end="")
     else:
@@ -55,8 +67,22 @@ def run(args: argparse.Namespace) -> int:
         print(guarantee(calibration.plan))
         print(remedy(calibration.plan) if calibration.is_trivial else MARGINAL)
     left = ledger.dataset(dataset)
-    _say(f"Left of the budget of '{dataset}': {shown(left.left)} of {shown(left.budget)}.")
+    _say(f"Left of the budget of '{dataset}': {shown(left.left)} of {shown(left.budget)}. Ledger: {args.ledger}")
     return 0
+
+
+def _not_written(
+    ledger: Ledger, dataset: str, calibration: Calibration, error: OSError, args: argparse.Namespace
+) -> str:
+    """A release is paid for and in the ledger, whatever became of the file."""
+    failed = f"ppsets: {args.out} could not be written ({error.strerror}). The calibration stands on standard output."
+    if calibration.is_trivial:
+        return f"{failed} Nothing was charged."
+    number = max(release.id for release in ledger.releases(dataset) if release.calibration == calibration)
+    again = f"python -m ppsets_core ledger export {number} --out FILE --ledger {shlex.quote(str(args.ledger))}"
+    return (
+        f"{failed} It was charged to '{dataset}': do not calibrate again. `{again}` writes it once more, for nothing."
+    )
 
 
 def _what_was_read(uploaded: Records, records: Records) -> str:
@@ -64,7 +90,10 @@ def _what_was_read(uploaded: Records, records: Records) -> str:
     if patients is None:
         return f"{len(uploaded):,} records, patients unknown: ε protects a record, which is a patient if each has one."
     if len(records) == len(uploaded) > patients:
-        return f"{len(uploaded):,} records of {patients:,} patients, all used: ε protects one record, not one patient."
+        return (
+            f"{len(uploaded):,} records of {patients:,} patients, all used, so ε protects one record: "
+            "a patient with several records loses up to several times as much."
+        )
     return f"{len(uploaded):,} records of {patients:,} patients; one of each is used, so ε protects the patient."
 
 
@@ -79,7 +108,9 @@ def _account(ledger: Ledger, records: Records, name: str, budget: str | None) ->
         ledger.add(name, budget)
     elif budget is not None and amount(budget) != ledger.dataset(known or name).budget:
         current = shown(ledger.dataset(known or name).budget)
-        raise LedgerError(f"The budget of '{known or name}' is {current} already; leave --budget out.")
+        raise LedgerError(
+            f"The budget of '{known or name}' is {current} already; leave --budget out, or raise it {RAISE}."
+        )
     return known or name
 
 

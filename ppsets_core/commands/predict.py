@@ -4,13 +4,17 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ppsets_core.calibration import Calibration
+from ppsets_core.calibration import OTHER_MODEL, Calibration
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.diagnosis import Answer, answers_of, counts, examine
 from ppsets_core.errors import FileError
 from ppsets_core.wording import MARGINAL, NOT_A_DEVICE
 from ppsets_core.xrays import Refused, read_folder
+
+if TYPE_CHECKING:
+    from ppsets_core.network import XrayModel
 
 HELP = "ranked prediction sets for X-rays, from a saved calibration"
 NOTES = (MARGINAL, NOT_A_DEVICE)
@@ -29,17 +33,24 @@ def run(args: argparse.Namespace) -> int:
 
     calibration = Calibration.from_json(_text(args.calibration))
     folder = read_folder(args.images if len(args.images) > 1 else args.images[0], labels=False)
-    findings = examine(load_model(args.weights), folder, thumbnails=False)
+    model = load_model(args.weights)
+    findings = examine(model, folder, thumbnails=False)
     tell_refused(findings.refused)
     if not findings.xrays:
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
     answers = answers_of(findings, calibration.threshold)
-    print(_as_json(answers, findings.refused, calibration) if args.json else _as_table(answers, calibration))
+    marks = _marks(calibration, model)
+    if args.json:
+        print(_as_json(answers, findings.refused, calibration, marks))
+    else:
+        print(_as_table(answers, calibration, marks))
     return 0
 
 
-def _marks(calibration: Calibration) -> list[str]:
+def _marks(calibration: Calibration, model: "XrayModel") -> list[str]:
     marks = []
+    if calibration.model is not None and not calibration.is_for(model.fingerprint):
+        marks.append(f"OTHER MODEL: {OTHER_MODEL}")
     if calibration.simulated:
         marks.append("SIMULATED calibration: the threshold was drawn for a trial and is not a private release.")
     if calibration.is_trivial:
@@ -47,7 +58,7 @@ def _marks(calibration: Calibration) -> list[str]:
     return marks
 
 
-def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration: Calibration) -> str:
+def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration: Calibration, marks: list[str]) -> str:
     return json.dumps(
         {
             "threshold": calibration.threshold,
@@ -67,16 +78,16 @@ def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration:
             ],
             "counts": counts(answers),
             "refused": [vars(item) for item in refused],
-            "notes": [*_marks(calibration), *NOTES],
+            "notes": [*marks, *NOTES],
         },
         ensure_ascii=False,
         indent=2,
     )
 
 
-def _as_table(answers: Sequence[Answer], calibration: Calibration) -> str:
+def _as_table(answers: Sequence[Answer], calibration: Calibration, marks: list[str]) -> str:
     width = max([4, *(len(answer.finding.name) for answer in answers)])
-    lines = [*_marks(calibration), f"{'file':<{width}}  prediction set, likeliest first"]
+    lines = [*marks, f"{'file':<{width}}  prediction set, likeliest first"]
     for answer in answers:
         members = ", ".join(f"{name} {answer.probabilities[name]:.3f}" for name in answer.members)
         doubt = f"  [not counted: {answer.finding.doubt}]" if answer.finding.doubt else ""

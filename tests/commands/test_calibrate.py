@@ -1,7 +1,9 @@
 """`python -m ppsets_core calibrate`: read, charge, draw, write."""
 
+import errno
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,13 +39,16 @@ def test_a_release_is_charged_written_and_explained(scores, capsys):
     assert f"ŝ = {calibration.threshold:.6g}" in captured.out
     assert "not a promise about this one" in captured.out
     assert "1,200 records of 600 patients; one of each is used" in captured.err
-    assert "Left of the budget of 'ward': 2 of 3." in captured.err
+    assert f"Left of the budget of 'ward': 2 of 3. Ledger: {scores.parent / 'home' / 'ledger.sqlite'}" in captured.err
+    assert (calibration.unit, calibration.model) == ("patient", None)
 
 
 def test_json_on_stdout_is_the_calibration(scores, capsys):
     assert run(scores, "--budget", "3", "--json", "--all-records") == 0
-    calibration = Calibration.from_json(capsys.readouterr().out)
-    assert calibration.n == 1200
+    told = capsys.readouterr()
+    calibration = Calibration.from_json(told.out)
+    assert (calibration.n, calibration.unit) == (1200, "record")
+    assert "a patient with several records loses up to several times as much" in told.err
 
 
 def test_a_new_data_set_needs_a_budget_and_a_known_one_keeps_its_own(scores, capsys):
@@ -53,7 +58,9 @@ def test_a_new_data_set_needs_a_budget_and_a_known_one_keeps_its_own(scores, cap
     assert run(scores, "--budget", "5", epsilon="0.5") == 2
     assert "is 1.5 already" in capsys.readouterr().err
     assert run(scores, epsilon="0.6") == 2
-    assert "0.6 is more than the 0.5 left" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "0.6 is more than the 0.5 left" in told
+    assert "python -m ppsets_core ledger raise" in told
     assert run(scores, epsilon="0.5") == 0
     assert ledger(scores).dataset("ward").left == 0
 
@@ -76,6 +83,40 @@ def test_nothing_is_spent_when_the_output_cannot_be_written(scores, capsys):
         assert "Nothing was spent" in capsys.readouterr().err
     assert taken.read_text() == "mine"
     assert ledger(scores).dataset("ward").spent == 0
+
+
+def test_a_paid_release_is_not_lost_when_its_file_cannot_be_written_after_the_draw(scores, capsys, monkeypatch):
+    def full(path, *_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = scores.parent / "c.json"
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "write_text", full)
+        assert run(scores, "--budget", "3", "--out", str(out)) == 2
+    told = capsys.readouterr()
+    (release,) = ledger(scores).releases()
+    assert Calibration.from_json(told.out) == release.calibration
+    for words in ("No space left", "charged to 'ward'", f"ledger export {release.id} --out"):
+        assert words in told.err
+    again = scores.parent / "again.json"
+    assert main(["ledger", "export", str(release.id), "--out", str(again)]) == 0
+    assert Calibration.from_json(again.read_text()) == release.calibration
+    assert ledger(scores).dataset("ward").spent == 1
+
+
+def test_a_trivial_calibration_that_cannot_be_written_says_that_nothing_was_charged(scores, capsys, monkeypatch):
+    def full(path, *_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert run(scores, "--budget", "3", "--out", str(scores.parent / "c.json"), epsilon="0.001") == 2
+    assert "Nothing was charged" in capsys.readouterr().err
+
+
+def test_help_says_that_the_name_is_kept_and_must_name_no_patient(capsys):
+    with pytest.raises(SystemExit):
+        main(["calibrate", "--help"])
+    assert "must name no patient" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_refused_release_leaves_no_file(scores):

@@ -8,6 +8,7 @@ from PIL import Image
 
 from ppsets_core import calibrate
 from ppsets_core.__main__ import main
+from ppsets_core.fingerprint import bundled_fingerprint
 from ppsets_core.network import load_model, predict
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture
@@ -73,6 +74,18 @@ def test_a_trivial_calibration_is_marked_and_gives_every_class(folder, capsys):
     assert answer["trivial"]
     assert len(answer["xrays"][0]["set"]) == 3
     assert any("TRIVIAL" in note for note in answer["notes"])
+
+
+def test_a_calibration_of_another_model_is_told_and_one_of_this_model_is_not(folder, tmp_path, capsys):
+    scores, one = np.linspace(0, 0.8, 1000), str(folder / "chest-0.png")
+    for model, told in ((bundled_fingerprint(), False), ("0" * 16, True)):
+        path = tmp_path / f"{model}.json"
+        path.write_text(calibrate(scores, 0.1, 5.0, model=model).to_json(), encoding="utf-8")
+        assert main(["predict", one, "--calibration", str(path), "--json"]) == 0
+        notes = json.loads(capsys.readouterr().out)["notes"]
+        assert any("another model's scores, so its coverage does not hold" in note for note in notes) is told
+        assert main(["predict", one, "--calibration", str(path)]) == 0
+        assert ("OTHER MODEL" in capsys.readouterr().out) is told
 
 
 def test_errors_are_one_sentence(folder, tmp_path, capsys):

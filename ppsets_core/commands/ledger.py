@@ -1,0 +1,101 @@
+"""`ledger`: what every data set may spend and has spent, raising a budget, and a release's calibration once more."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from ppsets_core.commands.arguments import add_ledger
+from ppsets_core.errors import FileError, InputError, LedgerError
+from ppsets_core.files.names import visible
+from ppsets_core.ledger import Ledger, Release
+from ppsets_core.ledger.amounts import amount, shown
+from ppsets_core.ledger.export import export_json
+
+HELP = "budgets and releases: list them, raise a budget, or write a release's calibration again, for nothing"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_ledger(parser)
+    parser.add_argument("--json", action="store_true", help="list as JSON")
+    parser.set_defaults(action=_list)
+    actions = parser.add_subparsers(metavar="ACTION", title="actions (without one: list accounts and releases)")
+    raising = actions.add_parser("raise", help="set a larger budget, for good and on record")
+    raising.add_argument("name", help="the data set's name in the ledger")
+    raising.add_argument("budget", help="the new budget: total ε that the data set may ever spend")
+    raising.add_argument("--yes", action="store_true", help="do not ask")
+    raising.set_defaults(action=_raise)
+    export = actions.add_parser("export", help="a release's calibration again, for nothing")
+    export.add_argument("id", type=int, help="the release's number, as the list shows it")
+    export.add_argument("--out", type=Path, help="JSON file to write, which must not exist yet (default: stdout)")
+    export.set_defaults(action=_export)
+    for action in (raising, export):
+        action.add_argument("--ledger", type=Path, default=argparse.SUPPRESS, help="ledger file")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not args.ledger.exists():
+        raise LedgerError(f"There is no ledger at {args.ledger} yet. The first calibration makes one.")
+    return args.action(Ledger(args.ledger), args)
+
+
+def _list(ledger: Ledger, args: argparse.Namespace) -> int:
+    if args.json:
+        print(export_json(ledger))
+        return 0
+    print(f"Ledger: {args.ledger}")
+    for account in ledger.datasets():
+        print(
+            f"\n{visible(account.name)}: {shown(account.left)} left of {shown(account.budget)}, "
+            f"{shown(account.spent)} spent"
+        )
+        for release in ledger.releases(account.name):
+            print(f"  {_line(release)}")
+    return 0
+
+
+def _raise(ledger: Ledger, args: argparse.Namespace) -> int:
+    current, budget = ledger.dataset(args.name).budget, amount(args.budget)
+    if not args.yes and budget > current:
+        _confirm(f"Raise the budget of '{visible(args.name)}' from {shown(current)} to {shown(budget)}, for good?")
+    raised = ledger.raise_budget(args.name, budget)
+    print(f"The budget of '{visible(raised.name)}' is {shown(raised.budget)} now, {shown(raised.left)} of it left.")
+    return 0
+
+
+def _export(ledger: Ledger, args: argparse.Namespace) -> int:
+    found = [release for release in ledger.releases() if release.id == args.id]
+    if not found:
+        raise LedgerError(f"The ledger has no release {args.id}. `python -m ppsets_core ledger` lists them.")
+    if found[0].calibration is None:
+        raise LedgerError(f"Release {args.id} was charged and has no threshold: it is being drawn or was interrupted.")
+    text = found[0].calibration.to_json()
+    if args.out is None:
+        print(text, end="")
+        return 0
+    try:
+        with args.out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise FileError(f"{args.out} exists; choose another name.") from None
+    except OSError as error:
+        raise FileError(f"{args.out} cannot be written ({error.strerror}). Choose another place.") from None
+    print(f"Release {args.id}: {args.out}")
+    return 0
+
+
+def _confirm(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise InputError(f"{question} Say so with --yes. Nothing was changed.")
+    print(f"{question} It lets more be learnt about every record. [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise InputError("Nothing was changed.")
+
+
+def _line(release: Release) -> str:
+    start = f"no. {release.id}  {release.time}  ε = {shown(release.epsilon)}"
+    if (drawn := release.calibration) is None:
+        return f"{start}  charged, not released"
+    return (
+        f"{start}  {drawn.method}, α = {drawn.alpha:g}, n = {drawn.n:,}, ŝ = {drawn.threshold:.6g}, "
+        f"protects one {drawn.unit}, model {drawn.model or 'unknown'}"
+    )

@@ -1,0 +1,112 @@
+"""`python -m ppsets_core ledger`: list, raise a budget after asking, write a release again for nothing."""
+
+import io
+import json
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import ppsets_core.ledger.ledger as ledger_module
+from ppsets_core import Calibration, Ledger
+from ppsets_core.__main__ import main
+
+SCORES = np.random.default_rng(0).random(600)
+
+
+@pytest.fixture
+def ledger(tmp_path, monkeypatch) -> Ledger:
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add("ward 3", 2)
+    ledger.calibrate("ward 3", SCORES, 0.1, 1.5, unit="patient", model="ab" * 8)
+    return ledger
+
+
+def answer(monkeypatch, text: str) -> None:
+    """What a person at a terminal types."""
+    typed = io.StringIO(text)
+    typed.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdin", typed)
+
+
+def test_accounts_and_releases_are_listed(ledger, tmp_path, capsys):
+    assert main(["ledger"]) == 0
+    told = capsys.readouterr().out
+    for words in ("ledger.sqlite", "ward 3: 0.5 left of 2", "no. 1", "ε = 1.5", "one patient", f"model {'ab' * 8}"):
+        assert words in told
+    assert main(["ledger", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["datasets"][0]["left"] == "0.5"
+    assert (document["releases"][0]["unit"], document["releases"][0]["model"]) == ("patient", "ab" * 8)
+
+
+def test_a_budget_is_raised_only_when_it_is_confirmed(ledger, monkeypatch, capsys):
+    for typed in ("n\n", "\n", ""):
+        answer(monkeypatch, typed)
+        assert main(["ledger", "raise", "ward 3", "4"]) == 2
+        assert "Nothing was changed" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    assert main(["ledger", "raise", "ward 3", "4"]) == 2
+    assert "--yes" in capsys.readouterr().err
+    assert ledger.dataset("ward 3").budget == 2
+    answer(monkeypatch, "y\n")
+    assert main(["ledger", "raise", "ward 3", "4"]) == 0
+    assert main(["ledger", "raise", "ward 3", "4.5", "--yes"]) == 0
+    assert "is 4.5 now, 3 of it left" in capsys.readouterr().out
+    assert [change.budget for change in ledger.budget_changes()] == [2, 4, Decimal("4.5")]
+
+
+def test_a_used_up_budget_is_no_dead_end(ledger, tmp_path, capsys):
+    scores = tmp_path / "ward 3.csv"
+    scores.write_text("score\n" + "\n".join(map(repr, SCORES.tolist())))
+    command = ["calibrate", str(scores), "--epsilon", "1", "--method", "sharp"]
+    assert main(command) == 2
+    assert "ledger raise NAME BUDGET" in capsys.readouterr().err
+    assert main(["ledger", "raise", "ward 3", "2.5", "--yes"]) == 0
+    assert main(command) == 0
+
+
+def test_a_release_is_written_again_for_nothing(ledger, tmp_path, capsys):
+    (release,) = ledger.releases()
+    assert main(["ledger", "export", "1"]) == 0
+    assert Calibration.from_json(capsys.readouterr().out) == release.calibration
+    out = tmp_path / "cal.json"
+    assert main(["ledger", "export", "1", "--out", str(out)]) == 0
+    assert Calibration.from_json(out.read_text(encoding="utf-8")) == release.calibration
+    assert ledger.dataset("ward 3").spent == Decimal("1.5")
+
+
+def test_another_ledger_is_named_before_or_after_the_action(ledger, tmp_path, capsys):
+    other = tmp_path / "other" / "ledger.sqlite"
+    Ledger(other).add("clinic", 1)
+    assert main(["ledger", "--ledger", str(other), "raise", "clinic", "2", "--yes"]) == 0
+    assert main(["ledger", "raise", "clinic", "3", "--yes", "--ledger", str(other)]) == 0
+    assert Ledger(other).dataset("clinic").budget == 3
+    assert [account.name for account in ledger.datasets()] == ["ward 3"]
+
+
+def test_refusals_are_one_sentence(ledger, tmp_path, capsys, monkeypatch):
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ledger_module, "calibrate_as_planned", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.calibrate("ward 3", SCORES, 0.1, 0.5)
+    taken = tmp_path / "taken.json"
+    taken.write_text("mine")
+    for words, told in (
+        (["raise", "nowhere", "3", "--yes"], "no data set 'nowhere'"),
+        (["raise", "ward 3", "1", "--yes"], "it can only be raised"),
+        (["raise", "ward 3", "much", "--yes"], "privacy amount must"),
+        (["export", "7"], "no release 7"),
+        (["export", "2"], "is being drawn or was interrupted"),
+        (["export", "1", "--out", str(taken)], "exists; choose another name"),
+        (["export", "1", "--out", str(tmp_path / "nowhere" / "c.json")], "cannot be written"),
+        (["--ledger", str(tmp_path / "absent.sqlite")], "There is no ledger at"),
+    ):
+        assert main(["ledger", *words]) == 2
+        assert told in capsys.readouterr().err
+    assert taken.read_text() == "mine"
+    assert not (tmp_path / "absent.sqlite").exists()
