@@ -6,7 +6,7 @@ from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
 from pages.widgets.entry import shown_by_app
 from pages.widgets.guard import guarded
-from pages.widgets.model import model_name
+from pages.widgets.model import fits_model, model_name, warn_of_other_model
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
 from ppsets_core import Calibration
@@ -38,12 +38,14 @@ def _say_what_to_do() -> None:
 
 
 def _say_what_applies(calibration: Calibration) -> None:
+    warn_of_other_model(calibration)
     if calibration.simulated:
         st.warning("This calibration is a **simulation**: its threshold is no private release.")
     if calibration.is_trivial:
         st.warning("This calibration had too few records: every set holds every diagnosis.", icon=":material/block:")
     st.write(meaning(calibration))
-    st.caption(as_text(f"Calibrated with {calibration_source()}. Model: {model_name()}; the two must belong together."))
+    unknown = "; the two must belong together" if fits_model(calibration) is None else ""
+    st.caption(as_text(f"Calibrated with {calibration_source()}. Model: {model_name()}{unknown}."))
 
 
 if shown_by_app():

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.demo import run_demo
 from pages.widgets.entry import shown_by_app
-from pages.widgets.model import warn_of_other_weights
+from pages.widgets.model import fits_model, warn_of_other_weights
 from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from ppsets_core.ledger.amounts import shown
@@ -46,8 +46,9 @@ def _steps() -> None:
 
 
 def _calibration() -> None:
-    warn_of_other_weights()
     calibration = active_calibration()
+    if calibration is None or fits_model(calibration) is not False:
+        warn_of_other_weights()
     kind = "primary" if calibration is None else "secondary"
     if st.button("Try the demo", key="demo", type=kind, icon=":material/play_arrow:"):
         with st.spinner("Calibrating on the bundled public scores …"):

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.widgets.calibration_card import describe
 from pages.widgets.entry import shown_by_app
+from pages.widgets.model import warn_of_other_model
 from pages.widgets.raise_budget import raise_budget_step
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
 from ppsets_core import Ledger
@@ -75,6 +76,7 @@ def _use_again(releases: list[Release]) -> None:
     if not releases:
         return
     release = st.selectbox("A release to use again, for nothing", releases, format_func=_title, key="use_again")
+    warn_of_other_model(release.calibration)
     with st.container(horizontal=True):
         if st.button("Use this calibration", key="use_release"):
             set_active_calibration(release.calibration, release.dataset)
@@ -112,6 +114,8 @@ def _row(release: Release) -> dict:
         "n": calibration.n if calibration else None,
         "m": calibration.m if calibration else None,
         "ŝ": calibration.threshold if calibration else None,
+        "protects one": calibration.unit if calibration else "",
+        "model": calibration.model or "unknown" if calibration else "",
         "status": "released" if calibration else "charged, not released",
     }
 

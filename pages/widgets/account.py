@@ -45,8 +45,10 @@ def choose_account(
         value=proposed[:100],
         max_chars=100,
         key=f"name_{key}",
-        help="The ledger keeps one budget a name. It knows the same records again under any name.",
+        help="The ledger keeps one budget a name. It knows the same records again under any name. "
+        "It is kept in the ledger and written into its exports, so it must name no patient.",
     ).strip()
+    st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
     for account in ledger.datasets():
         if account.name == name:
             right.write("")

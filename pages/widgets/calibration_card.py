@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.widgets.model import warn_of_other_model
 from pages.widgets.text import as_text
 from ppsets_core import Calibration
 from ppsets_core.wording import MARGINAL, guarantee, meaning
@@ -13,6 +14,7 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
     """Numbers, sentences, the JSON to keep, and the way on to Diagnose."""
     if calibration.simulated:
         st.warning(SIMULATION)
+    warn_of_other_model(calibration)
     with st.container(horizontal=True, gap="medium"):
         threshold_help = "A diagnosis is in the set if 1 − its softmax is at most ŝ."
         st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
@@ -45,7 +47,7 @@ def _promise(calibration: Calibration) -> str:
 def describe(calibration: Calibration) -> str:
     """The public choices in a few words."""
     rule = {"paper": "the paper's rule", "sharp": "the sharp rule"}[calibration.method]
-    return f"α = {calibration.alpha:g}, ε = {calibration.epsilon:g}, {rule}, n = {calibration.n:,}"
+    return f"α = {calibration.alpha:g}, ε = {calibration.epsilon:g}, {rule}, n = {calibration.n:,} {calibration.unit}s"
 
 
 def one_line(calibration: Calibration) -> str:

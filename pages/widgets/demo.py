@@ -11,6 +11,7 @@ import numpy as np
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.score_source import DEMO_BUDGET, DEMO_DATASET
 from ppsets_core import BudgetError, Calibration, Ledger, LedgerError, Records, calibrate, one_per_patient
+from ppsets_core.fingerprint import bundled_fingerprint
 
 ALPHA, EPSILON, RULE = 0.1, 1.0, "sharp"
 _ATTEMPTS, _SECONDS = 6, 0.3
@@ -38,7 +39,8 @@ def run_demo(open_ledger: Callable[[], Ledger]) -> Demo:
         except LedgerError as error:
             why = str(error)
             time.sleep(_SECONDS)
-    simulated = calibrate(records.scores, ALPHA, EPSILON, method=RULE, rng=np.random.default_rng())
+    binding = {"unit": records.unit, "model": bundled_fingerprint()}
+    simulated = calibrate(records.scores, ALPHA, EPSILON, method=RULE, rng=np.random.default_rng(), **binding)
     sentence = f"{why} So the demo's threshold is simulated: the scores are public, but it is no private release."
     return Demo(simulated, "the demo, simulated", sentence)
 
@@ -53,7 +55,15 @@ def _released(ledger: Ledger, records: Records, attempt: str) -> Demo:
     request = f"demo {digest} {ALPHA} {EPSILON} {RULE} {attempt}"
     try:
         drawn = ledger.calibrate(
-            account, records.scores, ALPHA, EPSILON, method=RULE, uploaded=records.uploaded, request=request
+            account,
+            records.scores,
+            ALPHA,
+            EPSILON,
+            method=RULE,
+            unit=records.unit,
+            model=bundled_fingerprint(),
+            uploaded=records.uploaded,
+            request=request,
         )
     except BudgetError:
         return _last_release(ledger, account)

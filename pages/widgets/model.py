@@ -3,6 +3,9 @@
 import streamlit as st
 
 from pages.widgets.text import as_text
+from ppsets_core import Calibration
+from ppsets_core.calibration import OTHER_MODEL
+from ppsets_core.fingerprint import bundled_fingerprint
 
 _MODEL, _NAME = "active_model", "active_model_name"
 
@@ -23,6 +26,20 @@ def set_active_model(model, name: str) -> None:
     st.session_state.pop(_NAME, None)
     if model is not None:
         st.session_state[_MODEL], st.session_state[_NAME] = model, name
+
+
+def fits_model(calibration: Calibration) -> bool | None:
+    """Whether the calibration was made with this session's model; None where that is not known. Loads no torch."""
+    if calibration.model is None:
+        return None
+    model = st.session_state.get(_MODEL)
+    return calibration.is_for(bundled_fingerprint() if model is None else model.fingerprint)
+
+
+def warn_of_other_model(calibration: Calibration) -> None:
+    """Above whatever is done with a calibration that names another model than this session's."""
+    if fits_model(calibration) is False:
+        st.warning(as_text(f"{OTHER_MODEL} This session classifies with {model_name()}."), icon=":material/warning:")
 
 
 def warn_of_other_weights() -> None:

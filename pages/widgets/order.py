@@ -22,10 +22,16 @@ class Order:
     request: str = field(default_factory=lambda: uuid.uuid4().hex)
     calibration: Calibration | None = None
     refusal: str = ""
+    model: str | None = None
 
     def is_for(self, reading: str, plan: Plan, payer: Payer) -> bool:
         """Whether these are still the terms that were named."""
         return (self.reading, self.plan, self.payer) == (reading, plan, payer)
+
+    def is_like(self, calibration: Calibration) -> bool:
+        """Whether an earlier release is of as many records, protects the same unit and is for the same model."""
+        wanted = (len(self.records), self.records.unit, self.model)
+        return (calibration.n, calibration.unit, calibration.model) == wanted
 
     def spend(self, ledger: Ledger) -> None:
         """Open the account if it is new, charge it, draw ŝ: once, however often it is called."""
@@ -42,6 +48,8 @@ class Order:
                 method=self.plan.method,
                 m=self.plan.m,
                 gamma=self.plan.gamma,
+                unit=self.records.unit,
+                model=self.model,
                 uploaded=self.records.uploaded,
                 request=self.request,
             )

@@ -12,12 +12,13 @@ from ppsets_core.xrays import Refused
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Records, a name to propose for their account, and what could not be used."""
+    """Records, a name to propose for their account, what could not be used, and their model's fingerprint if known."""
 
     name: str
     records: Records
     refused: tuple[Refused, ...] = ()
     notes: tuple[str, ...] = ()
+    model: str | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 

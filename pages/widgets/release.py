@@ -15,6 +15,7 @@ from ppsets_core import Ledger, Plan, Records, plan
 from ppsets_core.ledger.amounts import amount, difference, shown
 
 _ORDER, _RELEASED = "order", "released_order"
+SEVERAL = "ε protects one record: a patient with several records loses up to several times as much."
 
 
 def release_step(reading: Reading, records: Records, planned: Plan, budget: float) -> None:
@@ -34,9 +35,9 @@ def release_step(reading: Reading, records: Records, planned: Plan, budget: floa
     elif payer is not None and not payer.can_pay(planned.epsilon):
         _over_budget(planned, payer)
     elif payer is not None:
-        _order(ledger, Order(reading.id, records, planned, payer))
+        _order(ledger, Order(reading.id, records, planned, payer, model=reading.model))
     if payer is not None and not payer.new and not here:
-        _offer_earlier(ledger, Order(reading.id, records, planned, payer))
+        _offer_earlier(ledger, Order(reading.id, records, planned, payer, model=reading.model))
 
 
 def _order(ledger: Ledger, wanted: Order) -> None:
@@ -55,6 +56,8 @@ def _order(ledger: Ledger, wanted: Order) -> None:
             f"{shown(order.payer.left)} is left now, {shown(after)} will be afterwards. "
             "A release cannot be taken back; it can be used as often as you like."
         )
+        if order.records.patients is not None and order.records.unit == "record":
+            st.warning(SEVERAL)
         with st.container(horizontal=True):
             confirmed = st.button(
                 f"Spend ε = {order.plan.epsilon:g} and calibrate", type="primary", key=f"spend_{order.request}"
@@ -105,8 +108,10 @@ def _at(planned: Plan, epsilon: float) -> Plan:
 
 def _offer_earlier(ledger: Ledger, wanted: Order) -> None:
     """A release can be used again for nothing, also after a reload lost it from the screen."""
-    name, n = wanted.payer.name, len(wanted.records)
-    earlier = [r.calibration for r in ledger.releases(name) if r.calibration is not None and r.calibration.n == n]
+    name = wanted.payer.name
+    earlier = [
+        r.calibration for r in ledger.releases(name) if r.calibration is not None and wanted.is_like(r.calibration)
+    ]
     if not earlier:
         return
     st.caption(as_text(f"Last release of '{name}': {describe(earlier[-1])}. Using it again costs nothing."))

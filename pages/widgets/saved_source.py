@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.widgets.calibration_card import describe, show_calibration
+from pages.widgets.model import warn_of_other_model
 from pages.widgets.session import set_active_calibration
 from ppsets_core import Calibration, FileError
 from ppsets_core.calibration import LONGEST, REMEDY
@@ -16,12 +17,15 @@ def load_saved() -> None:
         return
     calibration = _read(file)
     st.write(f"A {'simulation' if calibration.simulated else 'release'}: {describe(calibration)}.")
+    in_use = st.session_state.get("saved_in_use") == file.file_id
+    if not in_use:
+        warn_of_other_model(calibration)
     label = "Use this simulation, marked as one" if calibration.simulated else "Use this calibration"
     if st.button(label, key="use_saved", type="primary"):
         set_active_calibration(calibration, file.name)
         st.session_state["saved_in_use"] = file.file_id
         st.rerun()
-    if st.session_state.get("saved_in_use") == file.file_id:
+    if in_use:
         st.success("In use now.")
         show_calibration(calibration, file.name, key="saved")
 

@@ -9,6 +9,7 @@ from pages.widgets.model import warn_of_other_weights
 from pages.widgets.reading import Reading, forget, remember, remembered
 from ppsets_core import read_scores
 from ppsets_core.files.names import shown_name
+from ppsets_core.fingerprint import bundled_fingerprint
 
 TYPES = ["csv", "tsv", "txt", "npy", "npz", "parquet", "json"]
 DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0
@@ -23,7 +24,7 @@ def read_bundled() -> Reading:
         "public, so their budget is for practice."
     )
     warn_of_other_weights()
-    return Reading(DEMO_DATASET, bundled_scores("calibration"), id="bundled")
+    return Reading(DEMO_DATASET, bundled_scores("calibration"), model=bundled_fingerprint(), id="bundled")
 
 
 def read_score_file() -> Reading | None:

@@ -73,7 +73,8 @@ def _classified(model, folder: XrayFolder, name: str, report: Report) -> Reading
     predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
     records, unknown = records_of(name, model.classes, predicted)
     note = patients_note(predicted.patients)
-    return Reading(name, records, (*predicted.refused, *unknown), (*folder.notes, *([note] if note else ())))
+    notes = (*folder.notes, *([note] if note else ()))
+    return Reading(name, records, (*predicted.refused, *unknown), notes, model.fingerprint)
 
 
 def _name(source) -> str:

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from ppsets_core import Ledger, calibrate, plan, smallest_epsilon
+from ppsets_core import Ledger, calibrate, plan, read_scores, smallest_epsilon
+from ppsets_core.fingerprint import bundled_fingerprint
 from ppsets_core.split_conformal import conformal_rank
 from tests.pages.driving import button, labels, metrics, texts
 
@@ -172,6 +173,55 @@ def test_same_records_under_another_name_are_known(upload, ledger, score_csv):
     button(at, "Use the last release again").click().run()
     (release,) = ledger.releases()
     assert metrics(at)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
+
+
+def test_where_all_records_of_a_patient_are_used_the_confirm_step_says_what_that_costs(upload, ledger):
+    at = upload(900, patients=600)
+    button(at, "Calibrate …").click().run()
+    assert "loses up to several times as much" not in texts(at)
+    at.toggle(key="one_per_patient").set_value(False).run()
+    button(at, "Calibrate …").click().run()
+    assert "ε protects one record: a patient with several records loses up to several times as much" in texts(at)
+    button(at, "Spend ε").click().run()
+    at.toggle(key="one_per_patient").set_value(True).run()
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    assert [(r.calibration.unit, r.calibration.model) for r in ledger.releases()] == [
+        ("record", None),
+        ("patient", None),
+    ]
+
+
+@pytest.mark.parametrize("binding", [{"model": "0" * 16}, {"unit": "patient"}])
+def test_an_earlier_release_of_another_model_or_unit_is_not_offered_again(upload, ledger, score_csv, binding):
+    scores = read_scores(score_csv(700), "ward.csv").scores
+    ledger.add("ward", 5)
+    ledger.calibrate("ward", scores, 0.1, 1.0, **binding)
+    at = upload(700)
+    assert "Use the last release again" not in labels(at)
+    ledger.calibrate("ward", scores, 0.1, 1.0)
+    assert "Use the last release again" in labels(at.run())
+
+
+def test_the_name_field_says_that_the_name_is_kept_and_must_name_no_patient(upload):
+    assert "it must name no patient" in texts(upload(700))
+
+
+def test_bundled_scores_are_calibrated_for_the_bundled_model(at, ledger):
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    (release,) = ledger.releases()
+    assert (release.calibration.unit, release.calibration.model) == ("patient", bundled_fingerprint())
+
+
+def test_saved_calibration_of_another_model_is_warned_of_before_and_after_it_is_used(at):
+    saved = calibrate(np.linspace(0, 1, 500), 0.1, 1.0, model="0" * 16)
+    at.radio(key="source").set_value("A saved calibration").run()
+    file = at.file_uploader(key="saved_calibration")
+    file.set_value(("kept.json", saved.to_json().encode(), "application/json")).run()
+    assert texts(at).count("its coverage does not hold") == 1
+    button(at, "Use this calibration").click().run()
+    assert texts(at).count("its coverage does not hold") == 1
 
 
 def test_choices_are_kept_when_the_screen_is_left_and_a_file_is_forgotten_when_removed(upload, app):

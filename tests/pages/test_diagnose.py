@@ -2,12 +2,14 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from ppsets_core import calibrate
+from ppsets_core.fingerprint import bundled_fingerprint
 from ppsets_core.synthetic import draw_xrays
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish
@@ -109,6 +111,28 @@ def test_other_weights_make_the_findings_void(diagnose, xrays):
     at.run()
     assert "Classify them again" in texts(at)
     assert "One diagnosis" not in metrics(at)
+
+
+@pytest.mark.parametrize(
+    ("calibrated", "session", "holds"),
+    [("bundled", None, True), ("other", None, False), ("bundled", "other", False), ("other", "other", True)],
+)
+def test_a_calibration_of_another_model_is_warned_of_above_the_results(diagnose, xrays, calibrated, session, holds):
+    named = {"bundled": bundled_fingerprint(), "other": "0" * 16}
+    at = classify(diagnose, xrays[:1]) if session is None else diagnose
+    drawn = calibrate(np.linspace(0, 1, 2000), 0.2, 5.0, m=100, model=named[calibrated])
+    at.session_state["active_calibration"] = drawn
+    if session is not None:
+        at.session_state["active_model"] = SimpleNamespace(fingerprint=named[session])
+    at.run()
+    assert ("its coverage does not hold for this one" in texts(at)) is not holds
+    assert "the two must belong together" not in texts(at)
+    assert session is not None or "One diagnosis" in metrics(at)
+
+
+def test_where_the_model_is_unknown_the_caption_says_what_must_be(diagnose):
+    assert "the two must belong together" in texts(diagnose)
+    assert "coverage does not hold" not in texts(diagnose)
 
 
 def test_bundled_synthetic_x_rays_are_labelled_so(diagnose, xrays, tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets import bundled, demo
 from ppsets_core import Ledger, one_per_patient
+from ppsets_core.fingerprint import bundled_fingerprint
 from tests.pages.driving import ROOT, button, labels, metrics, texts
 
 
@@ -24,6 +25,8 @@ def test_demo_is_one_click_and_one_charge_for_all_sessions(app, ledger):
     assert "Calibrated with coronahack-demo" in texts(app)
     assert "Go to Diagnose" in labels(app)
     assert not release.calibration.simulated
+    assert (release.calibration.unit, release.calibration.model) == ("patient", bundled_fingerprint())
+    assert "coverage does not hold" not in texts(app)
 
 
 def test_demo_uses_the_last_release_when_the_budget_is_used_up(app, ledger):

@@ -62,6 +62,18 @@ def test_a_release_is_used_again_for_nothing(used, screen):
     assert used.dataset("ward").spent == Decimal("1.5")
 
 
+def test_unit_and_model_of_each_release_are_shown_and_another_model_is_warned_of(used, screen):
+    used.raise_budget("ward", 5)
+    used.calibrate("ward", np.linspace(0, 1, 600), 0.1, 1.5, unit="patient", model="0" * 16)
+    at = screen("ledger")
+    rows = at.dataframe[1].value
+    assert list(rows["protects one"]) == ["patient", "record"]
+    assert list(rows["model"]) == ["0" * 16, "unknown"]
+    assert "its coverage does not hold" in texts(at)
+    at.selectbox(key="use_again").select_index(1).run()
+    assert "its coverage does not hold" not in texts(at)
+
+
 def test_charge_without_a_release_is_shown_as_wasted(used, screen, monkeypatch):
     def killed(*_, **__):
         raise KeyboardInterrupt

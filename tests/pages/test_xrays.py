@@ -1,10 +1,15 @@
 """Calibrating on X-rays: labels, patients, what is refused, and folders of the server."""
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from pages.widgets.xray_upload import folders_below, inside
 from ppsets_core import InputError
+from ppsets_core.fingerprint import bundled_fingerprint
+from ppsets_core.synthetic import draw_xrays
 from tests.pages.driving import texts
+from tests.pages.waiting import finish
 
 
 def test_server_folders_are_those_below_the_data_directory(tmp_path):
@@ -30,9 +35,20 @@ def test_server_folders_are_offered_only_where_a_data_directory_is_configured(sc
     assert "On the server" in at.segmented_control(key="calibrate_way").options
 
 
-def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp_path, monkeypatch):
-    from PIL import Image
+def test_classified_xrays_name_the_model_that_classified_them(screen, tmp_path, monkeypatch):
+    (tmp_path / "normal").mkdir()
+    Image.fromarray((draw_xrays(1, 0)[0].grey * 255).astype(np.uint8)).save(tmp_path / "normal" / "a.png")
+    monkeypatch.setenv("PPSETS_DATA", str(tmp_path))
+    at = screen("calibrate")
+    at.radio(key="source").set_value("X-rays with labels").run()
+    at.segmented_control(key="calibrate_way").set_value("On the server").run()
+    at.selectbox(key="calibrate_server").set_value(".").run()
+    at.button(key="classify").click().run()
+    finish(at, "classify_calibration")
+    assert at.session_state["reading_xrays"].model == bundled_fingerprint()
 
+
+def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp_path, monkeypatch):
     data = tmp_path / "data"
     data.mkdir()
     Image.new("L", (64, 64)).save(data / "a.png")
