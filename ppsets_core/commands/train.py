@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,9 @@ from ppsets_core.errors import FileError, InputError
 
 HELP = "train ResNet-18 on labelled X-rays: the whole network, or its last layer (also with DP-SGD)"
 DP_NOTE = (
-    "What (ε, δ) protects: each X-ray that the last layer is trained on, one added or removed, in the weights written. "
+    "What (ε, δ) protects: each X-ray that the last layer is trained on, one added or removed, in the weights written; "
+    "for a patient with several of them, ε counts once for each. Their number and the classes count as public; the "
+    "classes are the starting weights' or named beforehand, never taken from the labels. "
     "It covers neither the losses and accuracies shown here nor the X-rays behind the starting weights. "
     "The noise is torch's, seeded by the operating system; it is not a cryptographic source."
 )
@@ -26,6 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from", dest="start", default="bundled", help="scratch, bundled, imagenet or a safetensors file"
     )
     parser.add_argument("--layers", choices=("all", "last"), default="last", help="what to train")
+    parser.add_argument(
+        "--classes",
+        help="classes to learn, separated by commas; X-rays of other labels are left out. Default: the labels that "
+        "occur, or with --dp-epsilon the starting weights' classes, as one X-ray could add a label",
+    )
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--batch-size", type=int)
     parser.add_argument("--learning-rate", type=float)
@@ -48,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     base = _base(args.start)
     folder = read_folder(args.data, labels=args.labels, split=args.split)
     side = (base.preprocessing if base else Preprocessing()).resize
-    data, refused = read_training_set(folder, side, progress=Counter(len(folder.xrays)))
+    classes = _classes(args, base)
+    data, refused = read_training_set(folder, side, classes=classes, progress=Counter(len(folder.xrays)))
     tell_refused(refused)
     print(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}", file=sys.stderr)
     model, result = (_train_all if args.layers == "all" else _train_last)(args, base, data)
@@ -57,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(result))
     else:
-        print("\n".join(f"{name}: {value}" for name, value in result.items()))
+        print("\n".join(f"{name}: {'unknown' if value is None else value}" for name, value in result.items()))
     return 0
 
 
@@ -74,6 +83,8 @@ def _check(args: argparse.Namespace) -> None:
             raise InputError("--dp-delta and --clip belong to --dp-epsilon.")
     elif args.layers == "all":
         raise InputError("Differential privacy is offered for the last layer only. Use --layers last.")
+    elif args.start == "imagenet" and not args.classes:
+        raise InputError("ImageNet's classes are no diagnoses. Name the classes to learn: --classes normal,…")
     elif args.seed is not None:
         raise InputError("A seed would let anyone repeat the noise and undo the privacy. Leave --seed out.")
 
@@ -90,6 +101,13 @@ def _base(start: str):
     return load_model(None if start == "bundled" else start)
 
 
+def _classes(args: argparse.Namespace, base) -> tuple[str, ...] | None:
+    """The classes named; without any, the starting weights' if the training is private, else None."""
+    if args.classes is not None:
+        return tuple(name.strip() for name in args.classes.split(","))
+    return base.classes if args.dp_epsilon is not None else None
+
+
 def _recipe(recipe, args: argparse.Namespace):
     """The recipe with what the command line changes."""
     given = {name: getattr(args, name) for name in ("epochs", "batch_size", "learning_rate", "seed")}
@@ -97,19 +115,21 @@ def _recipe(recipe, args: argparse.Namespace):
 
 
 def _show(epoch) -> None:
-    print(
-        f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}  "
-        f"held out: accuracy {epoch.accuracy:.3f}, macro recall {epoch.macro_recall:.3f}",
-        file=sys.stderr,
-        flush=True,
-    )
+    held_out = f"  held out: accuracy {epoch.accuracy:.3f}, macro recall {epoch.macro_recall:.3f}"
+    told = "" if math.isnan(epoch.accuracy) else held_out
+    print(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{told}", file=sys.stderr, flush=True)
+
+
+def _found(accuracy: float, model) -> dict[str, float | None]:
+    """What the held-out patients told; no accuracy if chance held nobody out."""
+    return {"held_out_accuracy": None if math.isnan(accuracy) else accuracy, "temperature": model.temperature}
 
 
 def _train_all(args: argparse.Namespace, base, data):
     from ppsets_core.network.training import Recipe, train_model
 
     trained = train_model(data, _recipe(Recipe(), args), base=base, resume=args.resume, watch=_show)
-    return trained.model, {"held_out_accuracy": trained.accuracy, "temperature": trained.model.temperature}
+    return trained.model, _found(trained.accuracy, trained.model)
 
 
 def _train_last(args: argparse.Namespace, base, data):
@@ -119,8 +139,9 @@ def _train_last(args: argparse.Namespace, base, data):
     if args.dp_epsilon is not None:
         print(DP_NOTE, file=sys.stderr)
         privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
-    tuned = fine_tune_last_layer(base, data, _recipe(LastLayerRecipe(), args), privacy=privacy, watch=_show)
-    result = {"held_out_accuracy": tuned.accuracy, "temperature": tuned.model.temperature}
+    recipe, classes = _recipe(LastLayerRecipe(), args), _classes(args, base)
+    tuned = fine_tune_last_layer(base, data, recipe, privacy=privacy, classes=classes, watch=_show)
+    result = _found(tuned.accuracy, tuned.model)
     if privacy:
         result |= {"epsilon_spent": tuned.epsilon, "delta": privacy.delta}
     return tuned.model, result

@@ -18,7 +18,8 @@ _TOLERANCE = 0.003
 
 @dataclass(frozen=True)
 class Privacy:
-    """(ε, δ) for each X-ray of the fine-tuning set, and the norm to which each X-ray's gradient is clipped."""
+    """(ε, δ) for each X-ray trained on, and the norm to which each X-ray's gradient is clipped. A patient with k X-rays
+    is protected as a group: by k · ε."""
 
     epsilon: float
     delta: float

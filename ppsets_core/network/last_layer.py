@@ -2,7 +2,7 @@
 
 import copy
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -36,13 +36,13 @@ class LastLayerRecipe:
 
 @dataclass(frozen=True, eq=False)
 class FineTuned:
-    """The model with its new last layer, how well it did on the held-out patients, the ε spent (None: not private)."""
+    """The model with its new last layer, how well it did on the held-out patients, the ε spent (None: not private).
+    What the held-out patients tell is never private."""
 
     model: XrayModel
     accuracy: float
     macro_recall: float
     epsilon: float | None
-    finished: bool
 
 
 def fine_tune_last_layer(
@@ -51,15 +51,24 @@ def fine_tune_last_layer(
     recipe: LastLayerRecipe,
     *,
     privacy: Privacy | None = None,
+    classes: Sequence[str] | None = None,
     watch: Watcher | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> FineTuned:
     """A model for `data`'s classes on the features of `base`. `progress` hears how many X-rays the network has seen,
-    `watch` each epoch; what `watch` returns as False stops, what either raises ends it.
+    `watch` each epoch; what either raises ends it.
 
-    With `privacy` the weights are (ε, δ)-differentially private for one X-ray added or removed: no class weights, no
-    temperature (both would look at the data), and noise that no seed repeats. What `watch` hears is not private."""
-    rest, held_out = data.rows_by_patient(recipe.held_out, recipe.seed)
+    With `privacy` the weights are (ε, δ)-differentially private for one X-ray added or removed, of a number of X-rays
+    that counts as public. So nothing else of the data shapes them: who is held out depends on each patient alone, the
+    classes are `base`'s or `classes`, chosen without the data, all epochs are run, class weights and temperature are
+    left out, and no seed repeats the noise. What `watch` hears is not private."""
+    if privacy and data.classes != tuple(classes or base.classes):
+        raise InputError(
+            "With differential privacy the labels that occur must not set the classes, as one X-ray could add one. "
+            "Keep those of the starting weights, or name yours."
+        )
+    split = data.rows_by_each_patient if privacy else data.rows_by_patient
+    rest, held_out = split(recipe.held_out, recipe.seed)
     if len(rest) < recipe.batch_size:
         raise InputError(f"{len(rest)} X-rays are fewer than one batch of {recipe.batch_size}; give more X-rays.")
     inputs = features(base, data, progress)
@@ -72,7 +81,6 @@ def fine_tune_last_layer(
     if privacy:
         training, optimiser, loader, spent = make_private(layer, optimiser, loader, recipe.epochs, privacy, generator)
     loss_of = nn.CrossEntropyLoss(None if privacy else class_weights(data.take(rest)), reduction="mean")
-    finished = True
     for epoch in range(recipe.epochs):
         total = 0.0
         for batch, labels in loader:
@@ -84,14 +92,13 @@ def fine_tune_last_layer(
             total += loss.item() * len(labels)
         logits = _logits(layer, inputs[held_out])
         shares = accuracy_and_recall(logits, data.labels[held_out])
-        if watch and watch(Epoch(epoch + 1, recipe.epochs, total / len(rest), *shares)) is False:
-            finished = epoch + 1 == recipe.epochs
-            break
+        if watch:
+            watch(Epoch(epoch + 1, recipe.epochs, total / len(rest), *shares))
     temperature = 1.0 if privacy else fit_temperature(logits, data.labels[held_out])
     final = _blank_layer(inputs.shape[1], len(data.classes))
     final.load_state_dict(layer.state_dict())
     model = replace(base, classes=data.classes, temperature=temperature, network=_with_last_layer(base.network, final))
-    return FineTuned(model, *shares, spent() if privacy else None, finished)
+    return FineTuned(model, *shares, spent() if privacy else None)
 
 
 @torch.no_grad()

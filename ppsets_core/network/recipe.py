@@ -38,7 +38,7 @@ class Epoch:
     macro_recall: float
 
 
-Watcher = Callable[[Epoch], bool | None]
+Watcher = Callable[[Epoch], None]
 
 
 def check_settings(epochs: int, batch_size: int, learning_rate: float) -> None:

@@ -1,4 +1,4 @@
-"""Trains the whole ResNet-18, an epoch at a time, so that it can be watched, stopped and resumed."""
+"""Trains the whole ResNet-18, an epoch at a time, so that it can be watched, broken off and resumed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,11 @@ from ppsets_core.network.weights import XrayModel
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A trained model, how well it did on the held-out patients, and whether it ran to its end."""
+    """A trained model and how well it did on the held-out patients."""
 
     model: XrayModel
     accuracy: float
     macro_recall: float
-    finished: bool
 
 
 def train_model(
@@ -36,7 +35,7 @@ def train_model(
     resume: Path | None = None,
     watch: Watcher | None = None,
 ) -> Trained:
-    """Trains on all but the held-out patients, from scratch or from `base`. `watch` returning False stops; `resume`
+    """Trains on all but the held-out patients, from scratch or from `base`. What `watch` raises ends it; `resume`
     keeps each epoch's state in that folder and goes on from it. Each epoch draws its order and its views from a seed
     of its own, so a resumed run ends where an unbroken one does."""
     preprocessing = base.preprocessing if base else Preprocessing()
@@ -59,7 +58,6 @@ def train_model(
     coarse_epochs = 0 if base else recipe.coarse_share * recipe.epochs
     first = restore(resume, parts, recipe) if resume else 0
     loss_of = nn.CrossEntropyLoss(class_weights(rest), label_smoothing=recipe.label_smoothing)
-    finished = True
     for epoch in range(first, recipe.epochs):
         generator = torch.Generator().manual_seed(recipe.seed * 100_003 + epoch)
         size = recipe.coarse_size if epoch < coarse_epochs else preprocessing.crop
@@ -78,13 +76,12 @@ def train_model(
         if resume:
             keep(resume, parts, recipe, epoch + 1)
         shares = accuracy_and_recall(_logits(average.module, held_out, preprocessing), held_out.labels)
-        if watch and watch(Epoch(epoch + 1, recipe.epochs, total / steps, *shares)) is False:
-            finished = epoch + 1 == recipe.epochs
-            break
+        if watch:
+            watch(Epoch(epoch + 1, recipe.epochs, total / steps, *shares))
     logits = _logits(average.module, held_out, preprocessing)
     temperature = fit_temperature(logits, held_out.labels)
     model = XrayModel(data.classes, preprocessing, temperature, average.module.eval())
-    return Trained(model, *accuracy_and_recall(logits, held_out.labels), finished)
+    return Trained(model, *accuracy_and_recall(logits, held_out.labels))
 
 
 def _starting_network(classes: tuple[str, ...], base: XrayModel | None) -> nn.Module:

@@ -42,12 +42,28 @@ def test_the_last_layer_of_the_bundled_model_by_default(xrays, tmp_path, capsys)
 
 
 def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys):
-    command = ["--from", small, "--epochs", 3, "--batch-size", 2, "--dp-epsilon", 1, "--dp-delta", 0.001]
+    labels = tmp_path / "labels.csv"
+    names = [(f"{label}-{seed:03d}.png", label) for label in CLASSES for seed in range(12)]
+    rows = [f"{name},{label}" for name, label in names[1:]]
+    labels.write_text("\n".join(["file,label", f"{names[0][0]},tuberculosis", *rows]))
+    command = ["--labels", labels, "--from", small, "--epochs", 3, "--batch-size", 2]
+    command += ["--dp-epsilon", 1, "--dp-delta", 0.001]
     result, told = trained(capsys, xrays, "--out", tmp_path / "private.safetensors", *command)
+    assert result["classes"] == list(CLASSES)
+    assert result["xrays"] == 35
+    assert "its label 'tuberculosis' is none of the classes to learn" in told
     assert 0.99 <= result["epsilon_spent"] <= 1
     assert result["delta"] == 0.001
     assert "What (ε, δ) protects" in told
     assert load_model(result["out"]).temperature == 1
+
+
+def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
+    command = ["--from", small, "--epochs", 1, "--batch-size", 8, "--classes", "viral-pneumonia, normal"]
+    result, told = trained(capsys, xrays, "--out", tmp_path / "two.safetensors", *command)
+    assert result["xrays"] == 24
+    assert load_model(result["out"]).classes == ("viral-pneumonia", "normal")
+    assert "its label 'bacterial-pneumonia' is none of the classes to learn" in told
 
 
 def test_the_whole_network_from_scratch(xrays, tmp_path, capsys):
@@ -83,6 +99,9 @@ def test_a_folder_with_one_class_is_refused(xrays, small, tmp_path, capsys):
         (["--dp-epsilon", "1", "--layers", "all"], "last layer only"),
         (["--dp-epsilon", "1", "--seed", "1"], "repeat the noise"),
         (["--dp-epsilon", "-1"], "ε must be"),
+        (["--dp-epsilon", "1", "--from", "imagenet"], "--classes"),
+        (["--classes", "normal,normal"], "at least two classes"),
+        (["--classes", "cat,dog"], "No X-ray has one of the labels cat, dog"),
         (["--epochs", "0"], "at least 1"),
         (["--from", "weights.pt"], "pickle"),
         (["--split", "train"], "--labels"),

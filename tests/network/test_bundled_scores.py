@@ -1,13 +1,15 @@
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
 from ppsets_core.network import bundled_scores, load_model, predict_folder
 from ppsets_core.network.model_card import bundled_report, tables
+from ppsets_core.network.prediction import FolderPrediction
 from ppsets_core.xrays.coronahack_split import read_coronahack
 from tests.coronahack import CORONAHACK, needs_coronahack, write_stand_ins
-from tests.network.chests import CLASSES, chest, small_model
+from tests.network.chests import CLASSES, chest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,8 +46,14 @@ def test_the_model_card_gives_the_measured_numbers():
     assert tables(*bundled_report()) in (ROOT / "models" / "README.md").read_text(encoding="utf-8")
 
 
+def undecided(model, folder) -> FolderPrediction:
+    names, labels, patients = zip(*((xray.name, xray.label, xray.patient) for xray in folder.xrays), strict=True)
+    return FolderPrediction(names, labels, patients, np.full((len(names), 3), 1 / 3), ())
+
+
 def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bundled_scores, "load_model", small_model)
+    monkeypatch.setattr(bundled_scores, "load_model", lambda: SimpleNamespace(classes=CLASSES))
+    monkeypatch.setattr(bundled_scores, "predict_folder", undecided)
     for split, each in (("train", 1), ("calibration", 2), ("validation", 1)):
         write_stand_ins(tmp_path, split, each, lambda label, number: chest(label, number) * 255)
     bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"))

@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -5,9 +6,10 @@ import pytest
 import torch
 
 from ppsets_core.errors import InputError
-from ppsets_core.network import load_model, predict
+from ppsets_core.network import last_layer, load_model, predict
 from ppsets_core.network.dp_sgd import Privacy
 from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
+from ppsets_core.network.training_set import TrainingSet
 from tests.network.chests import CLASSES, picture, small_model, training_set
 
 RECIPE = LastLayerRecipe(epochs=8, batch_size=16)
@@ -31,7 +33,6 @@ def test_only_the_last_layer_changes_and_it_learns_the_new_pictures(base, data):
     right = predict(tuned.model, fresh).argmax(axis=1) == np.repeat(np.arange(3), 4)
     assert right.mean() >= 0.8
     assert tuned.epsilon is None
-    assert tuned.finished
 
 
 def test_it_repeats_with_its_seed_and_takes_other_classes():
@@ -47,9 +48,11 @@ def test_it_is_watched_and_can_be_stopped():
 
     def watch(epoch):
         heard.append(epoch.epoch)
-        return len(heard) < 3
+        if len(heard) == 3:
+            raise KeyboardInterrupt
 
-    assert not fine_tune_last_layer(small_model(), training_set(12), RECIPE, watch=watch).finished
+    with pytest.raises(KeyboardInterrupt):
+        fine_tune_last_layer(small_model(), training_set(12), RECIPE, watch=watch)
     assert heard == [1, 2, 3]
 
 
@@ -65,10 +68,10 @@ def test_the_networks_look_at_the_x_rays_is_told_and_may_be_stopped():
         fine_tune_last_layer(small_model(), training_set(12), RECIPE, progress=stop)
 
 
-def private(**how):
+def private():
     """DP-SGD in 20 steps an epoch, which the accountant weighs quickly."""
     recipe = LastLayerRecipe(epochs=3, batch_size=5)
-    return fine_tune_last_layer(small_model(), training_set(37), recipe, privacy=Privacy(0.5, delta=1e-3), **how)
+    return fine_tune_last_layer(small_model(), training_set(37), recipe, privacy=Privacy(0.5, delta=1e-3))
 
 
 def test_dp_sgd_spends_what_was_asked_and_its_noise_never_repeats():
@@ -79,8 +82,58 @@ def test_dp_sgd_spends_what_was_asked_and_its_noise_never_repeats():
     assert not torch.equal(one.model.network.fc.weight, other.model.network.fc.weight)
 
 
-def test_stopping_early_spends_less():
-    assert 0 < private(watch=lambda epoch: False).epsilon < 0.4
+class Reached(Exception):
+    """Raised in DP-SGD's place, with what it was to train on."""
+
+
+@pytest.fixture
+def given_to_dp_sgd(monkeypatch):
+    """What private training gives to DP-SGD: its rows (pixels and label), and the number of classes. With `classes` it
+    starts from weights for others."""
+
+    def stop(layer, optimiser, loader, *settings):
+        pixels, labels = loader.dataset.tensors
+        rows = Counter((tuple(row), label) for row, label in zip(pixels.tolist(), labels.tolist(), strict=True))
+        raise Reached(rows, layer.out_features)
+
+    monkeypatch.setattr(last_layer, "features", lambda model, data, progress: data.greys.flatten(1).float())
+    monkeypatch.setattr(last_layer, "make_private", stop)
+    three, two = small_model(), small_model(classes=("cat", "dog"))
+
+    def given(data, classes=None):
+        base = two if classes else three
+        with pytest.raises(Reached) as reached:
+            fine_tune_last_layer(base, data, RECIPE, privacy=Privacy(1.0, delta=1e-4), classes=classes)
+        return reached.value.args
+
+    return given
+
+
+def one_pixel_each(patients):
+    """One-pixel X-rays, each of another grey."""
+    greys = torch.arange(len(patients)).view(-1, 1, 1, 1)
+    return TrainingSet(greys, torch.arange(len(patients)) % 3, tuple(patients), CLASSES)
+
+
+def test_with_privacy_an_xray_more_or_less_changes_the_training_by_that_xray_alone(given_to_dp_sgd):
+    patients = [f"patient {number}" for number in range(500)]
+    before, _ = given_to_dp_sgd(one_pixel_each(patients))
+    assert 0.85 * 500 <= before.total() <= 0.95 * 500
+    sides = set()
+    for name in patients[:20] + [f"new patient {number}" for number in range(20)]:
+        after, _ = given_to_dp_sgd(one_pixel_each([*patients, name]))
+        assert not before - after
+        assert (after - before).total() <= 1
+        sides.add((after - before).total())
+    assert sides == {0, 1}
+
+
+def test_with_privacy_no_label_adds_a_class(given_to_dp_sgd):
+    data = one_pixel_each([f"patient {number}" for number in range(60)])
+    assert given_to_dp_sgd(data)[1] == 3
+    assert given_to_dp_sgd(data, classes=CLASSES)[1] == 3
+    with pytest.raises(InputError, match="one X-ray could add one"):
+        fine_tune_last_layer(small_model(classes=CLASSES[:2]), data, RECIPE, privacy=Privacy(1.0, delta=1e-4))
 
 
 def test_impossible_privacy_is_refused():

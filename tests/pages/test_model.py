@@ -8,10 +8,14 @@ import pytest
 from PIL import Image
 
 from pages.widgets.modelling.files import bytes_of, model_from
-from ppsets_core import FileError, calibrate, read_scores
+from pages.widgets.modelling.settings import Settings
+from pages.widgets.modelling.training import fine_tuning
+from ppsets_core import FileError, InputError, calibrate, read_scores
+from ppsets_core.background import Report
 from ppsets_core.network import load_model
 from ppsets_core.network.report import report
 from ppsets_core.synthetic import draw_xrays
+from tests.network.chests import small_model
 from tests.pages.driving import ROOT, button, metrics, texts
 from tests.pages.waiting import finish
 
@@ -119,6 +123,18 @@ def test_private_fine_tuning_asks_for_its_loss_and_says_what_is_not_private(mode
     assert at.number_input(key="tune_epsilon").value == 3.0
     assert at.select_slider(key="tune_delta").value == 1e-5
     assert "are not private" in texts(at)
+    assert "ε is for one X-ray" in texts(at)
+
+
+def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, labelled_zip):
+    at = model_screen("Fine-tune")
+    at.toggle(key="tune_private").set_value(True).run()
+    at.text_input(key="tune_classes").set_value("cat, dog").run()
+    at = tune(at, [("mine.zip", labelled_zip, "application/zip")])
+    assert "No X-ray has one of the labels cat, dog" in texts(at)
+    settings = Settings(1, 8, 1e-3, epsilon=3.0, delta=1e-5, clip=1.0)
+    with pytest.raises(InputError, match="No X-ray has one of the labels sun, moon"):
+        fine_tuning(small_model(classes=("sun", "moon")), io.BytesIO(labelled_zip), None, 0, settings)(Report())
 
 
 def test_too_few_x_rays_is_a_sentence(model_screen):

@@ -9,7 +9,7 @@ DELTAS = (1e-3, 1e-4, 1e-5, 1e-6)
 
 @dataclass(frozen=True)
 class Settings:
-    """What fine-tuning needs to know; without ε it is plain."""
+    """What fine-tuning needs to know; without ε it is plain. Classes are named only for private training."""
 
     epochs: int
     batch_size: int
@@ -17,6 +17,7 @@ class Settings:
     epsilon: float | None = None
     delta: float | None = None
     clip: float | None = None
+    classes: tuple[str, ...] | None = None
 
 
 def choose_settings() -> Settings:
@@ -46,5 +47,15 @@ def choose_settings() -> Settings:
     clip = right.number_input(
         "Clipping norm", 0.01, 100.0, 1.0, 0.1, key="tune_clip", help="The most that one X-ray may pull in a step."
     )
-    st.caption("The loss and accuracy shown while it trains are not private: they are for the owner of the X-rays.")
-    return Settings(epochs, batch, rate, epsilon, delta, clip)
+    named = st.text_input(
+        "Classes to learn, separated by commas",
+        key="tune_classes",
+        placeholder="those of the weights in use",
+        help="With privacy the labels must not set them, as one X-ray could add one. X-rays of others are left out.",
+    )
+    st.caption(
+        "ε is for one X-ray and counts once for each that a patient has. The number of X-rays and the classes count as "
+        "public. The loss and accuracy shown while it trains are not private: they are for the owner of the X-rays."
+    )
+    classes = tuple(name.strip() for name in named.split(",")) if named.strip() else None
+    return Settings(epochs, batch, rate, epsilon, delta, clip, classes)

@@ -40,7 +40,12 @@ def fine_tuning(base: "XrayModel", source, labels, synthetic: int, settings: Set
         private = settings.epsilon is not None
         privacy = Privacy(settings.epsilon, settings.delta, settings.clip) if private else None
         side = base.preprocessing.resize
-        data, refused = _synthetic(synthetic, side, report) if synthetic else _read(source, labels, side, report)
+        classes = (settings.classes or base.classes) if private else None
+        if synthetic:
+            data, refused = _synthetic(synthetic, side, report), ()
+            classes = data.classes
+        else:
+            data, refused = _read(source, labels, side, classes, report)
         report.stage = "X-rays seen by the network:"
         report(0, len(data))
 
@@ -51,24 +56,30 @@ def fine_tuning(base: "XrayModel", source, labels, synthetic: int, settings: Set
 
         recipe = LastLayerRecipe(settings.epochs, settings.batch_size, settings.learning_rate)
         result = fine_tune_last_layer(
-            base, data, recipe, privacy=privacy, watch=watch, progress=lambda done: report(done, len(data))
+            *(base, data, recipe),
+            privacy=privacy,
+            classes=classes,
+            watch=watch,
+            progress=lambda done: report(done, len(data)),
         )
         return Tuned(result, privacy, tuple(report.said), len(data), refused, name)
 
     return work
 
 
-def _read(source, labels, side: int, report: Report) -> tuple["TrainingSet", tuple[Refused, ...]]:
+def _read(
+    source, labels, side: int, classes: tuple[str, ...] | None, report: Report
+) -> tuple["TrainingSet", tuple[Refused, ...]]:
     from ppsets_core.network.training_set import read_training_set
     from ppsets_core.xrays import read_folder
 
     report.stage = "X-rays read:"
     folder = read_folder(source, labels=labels)
     total = len(folder.xrays)
-    return read_training_set(folder, side, progress=lambda done: report(done, total))
+    return read_training_set(folder, side, classes=classes, progress=lambda done: report(done, total))
 
 
-def _synthetic(count: int, side: int, report: Report) -> tuple["TrainingSet", tuple[Refused, ...]]:
+def _synthetic(count: int, side: int, report: Report) -> "TrainingSet":
     import torch
 
     from ppsets_core.network.training_set import TrainingSet, square_grey
@@ -82,4 +93,4 @@ def _synthetic(count: int, side: int, report: Report) -> tuple["TrainingSet", tu
         labels.append(xray.label)
     classes = tuple(sorted(set(labels)))
     numbers = torch.tensor([classes.index(label) for label in labels])
-    return TrainingSet(torch.stack(greys), numbers, tuple(map(str, range(count))), classes), ()
+    return TrainingSet(torch.stack(greys), numbers, tuple(map(str, range(count))), classes)
