@@ -84,11 +84,11 @@ def _train(
     trained.train()
     for epoch in range(recipe.epochs):
         for greys, labels in loader:
-            if len(labels):
-                loss = F.cross_entropy(trained(_mirrored(_inputs(greys), generator)), labels)
-                stepped.zero_grad()
-                loss.backward()
-                stepped.step()
+            outputs = trained(_mirrored(_inputs(greys), generator))
+            loss = F.cross_entropy(outputs, labels) if len(labels) else outputs.sum()
+            stepped.zero_grad()
+            loss.backward()
+            stepped.step()
             schedule.step()
         if progress:
             progress(epoch + 1, recipe.epochs)

@@ -51,6 +51,20 @@ def test_training_writes_softmax_that_the_splits_take(tmp_path):
     assert "epsilon spent" not in facts["plain"]
 
 
+@pytest.mark.statistical
+def test_private_training_adds_its_noise_in_a_step_that_drew_no_xray_too():
+    """The accountant counts every step; one left out would show that nobody was drawn."""
+    import torch
+
+    from ppsets_core.experiments.paper.small_network import SmallRecipe, train_small
+    from ppsets_core.network.dp_sgd import Privacy
+    from ppsets_core.network.training_set import TrainingSet
+
+    greys = torch.zeros(40, 1, 64, 64, dtype=torch.uint8)
+    data = TrainingSet(greys, torch.arange(40) % 3, tuple(map(str, range(40))), CLASSES)
+    assert 0.99 * 8 <= train_small(data, SmallRecipe(2, 2, 1e-3), Privacy(8.0, 1e-3)).epsilon <= 8
+
+
 def test_a_folder_without_coronahacks_xrays_is_refused(tmp_path):
     from ppsets_core.experiments.paper.two_by_two_training import train_both
 
