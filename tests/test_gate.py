@@ -18,9 +18,7 @@ CHESTS = [xray.grey for xray in draw_xrays(60, seed=17)]
 
 
 def check(grey: np.ndarray, chroma: float = 0.0) -> str:
-    result = check_chest_xray(Picture("picture", np.ascontiguousarray(grey, dtype=np.float32), chroma))
-    assert result.is_chest_xray == (result.reason == "")
-    return result.reason
+    return check_chest_xray(Picture("picture", np.ascontiguousarray(grey, dtype=np.float32), chroma)).reason
 
 
 def flagged(greys: list[np.ndarray]) -> float:

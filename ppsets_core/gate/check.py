@@ -23,8 +23,7 @@ REMEDY = {"upside down": "turn it by 180°", "on its side": "turn it by 90°"}
 class GateResult:
     """The gate's answer; `reason` is a sentence for the reader, empty if the picture may be classified."""
 
-    is_chest_xray: bool
-    reason: str = ""
+    reason: str
 
 
 def check_chest_xray(picture: Picture) -> GateResult:
@@ -32,8 +31,7 @@ def check_chest_xray(picture: Picture) -> GateResult:
 
     An upright chest X-ray fits well, and clearly better than it does turned or as its negative."""
     view = square_view(picture.grey)
-    reason = _plain_reason(picture, view) or _fit_reason(view) or _shape_reason(picture)
-    return GateResult(not reason, reason)
+    return GateResult(_plain_reason(picture, view) or _fit_reason(view) or _shape_reason(picture))
 
 
 def _plain_reason(picture: Picture, view: np.ndarray) -> str:
