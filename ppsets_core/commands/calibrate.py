@@ -57,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
         try:
             out.write_text(calibration.to_json(), encoding="utf-8")
         except OSError as error:
-            _say(_not_written(ledger, dataset, calibration, error, args))
             print(calibration.to_json(), end="")
+            _say(_not_written(ledger, dataset, calibration, error, args))
             return 2
     if args.json:
         print(calibration.to_json(), end="")

@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if not args.ledger.exists():
-        raise LedgerError(f"There is no ledger at {args.ledger} yet. The first calibration makes one.")
+        raise LedgerError(
+            f"There is no ledger at {args.ledger}. The first calibration makes one; restore a lost one from a backup."
+        )
     return args.action(Ledger(args.ledger), args)
 
 

@@ -157,7 +157,7 @@ class Ledger:
                 raise BudgetError(
                     f"ε = {shown(epsilon)} is more than the {shown(account.left)} left of the budget of "
                     f"{shown(account.budget)} for '{account.name}'. Nothing was released. "
-                    f"Choose a smaller ε, or raise the budget: {RAISE}."
+                    f"Choose a smaller ε, or raise the budget {RAISE}."
                 )
             db.execute("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", [records, account.name])
             row = [account.name, str(epsilon), _now(), request]
