@@ -55,7 +55,7 @@ def _plan_and_release(reading: Reading, records: Records) -> None:
     )
     m, gamma = _advanced()
     plans = make_plans(len(records), alpha, epsilon, m, gamma)
-    show_plans(plans, rule, m, gamma)
+    show_plans(plans, rule, m, gamma, records.unit)
     st.subheader("3 · Spend and calibrate")
     release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
 

@@ -8,27 +8,28 @@ from ppsets_core.planning import Plan, smallest_epsilon, smallest_n
 from ppsets_core.split_conformal import conformal_rank
 
 WEAK_EPSILON = 5
+PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}
 MARGINAL = "Coverage is marginal: over patients like these, not a promise about this one."
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
 
 
-def guarantee(plan: Plan) -> str:
-    """What the plan promises, in one or two sentences."""
+def guarantee(plan: Plan, unit: str = "record") -> str:
+    """What the plan promises, in one or two sentences; `unit` says whom: one record, or one patient."""
     if plan.is_trivial:
         return (
             "Every set holds every diagnosis: always right, never informative. The data is not used and no ε is spent."
         )
     return (
         f"The true diagnosis is in the set with probability at least {100 * plan.coverage_lower:.4g}%"
-        f"{_from_above(plan)}. Each calibration record is protected by {plan.epsilon:g}-differential privacy"
-        f"{_how_weak(plan.epsilon)}."
+        f"{_from_above(plan)}. Each {PROTECTED[unit]} is protected by {plan.epsilon:g}-differential privacy"
+        f"{_how_weak(plan.epsilon, unit)}."
     )
 
 
-def _how_weak(epsilon: float) -> str:
+def _how_weak(epsilon: float, unit: str) -> str:
     if epsilon <= WEAK_EPSILON:
         return ""
-    return f", which is weak: the odds about a record may shift by a factor of {math.exp(min(epsilon, 700)):.0e}"
+    return f", which is weak: the odds about a {unit} may shift by a factor of {math.exp(min(epsilon, 700)):.0e}"
 
 
 def _from_above(plan: Plan) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from ppsets_core.gate import check_chest_xray
+from ppsets_core.gate import why_not_a_chest_xray
 from ppsets_core.gate.learn import learn_fit, other_views
 from ppsets_core.gate.misfit import BUNDLED, SIDE
 from ppsets_core.synthetic import draw_xrays
@@ -18,7 +18,7 @@ CHESTS = [xray.grey for xray in draw_xrays(60, seed=17)]
 
 
 def check(grey: np.ndarray, chroma: float = 0.0) -> str:
-    return check_chest_xray(Picture("picture", np.ascontiguousarray(grey, dtype=np.float32), chroma)).reason
+    return why_not_a_chest_xray(Picture("picture", np.ascontiguousarray(grey, dtype=np.float32), chroma))
 
 
 def flagged(greys: list[np.ndarray]) -> float:

@@ -16,9 +16,10 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
         st.warning(SIMULATION)
     warn_of_other_model(calibration)
     with st.container(horizontal=True, gap="medium"):
-        threshold_help = "A diagnosis is in the set if 1 − its softmax is at most ŝ."
+        threshold_help = "A diagnosis is in the set if 1 − its probability is at most ŝ."
         st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
-        st.metric("Softmax needed", f"{calibration.cutoff:.4g}", help="1 − ŝ, to be in the set.", width="content")
+        needed_help = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
+        st.metric("Probability needed", f"{calibration.cutoff:.4g}", help=needed_help, width="content")
         st.metric("ε spent", f"{calibration.epsilon_spent:g}", width="content")
     st.write(f"{meaning(calibration)} {_promise(calibration)}")
     st.markdown(f":small[{MARGINAL}]")
@@ -40,7 +41,7 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
 def _promise(calibration: Calibration) -> str:
     """A simulation covers as a release does, but protects nobody."""
     if not calibration.simulated:
-        return guarantee(calibration.plan)
+        return guarantee(calibration.plan, calibration.unit)
     return f"Planned coverage: at least {100 * calibration.coverage_lower:.4g}%. No record is protected."
 
 

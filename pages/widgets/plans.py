@@ -27,7 +27,7 @@ def make_plans(n: int, alpha: float, epsilon: float, m: int | None, gamma: float
     return {rule: plan(n, alpha, epsilon, method=rule, m=m, gamma=gamma if rule == "paper" else None) for rule in RULES}
 
 
-def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float | None) -> None:
+def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float | None, unit: str) -> None:
     for column, (rule, planned) in zip(st.columns(len(plans)), plans.items(), strict=True):
         with column.container(border=True, key=f"plan_{rule}", height="stretch"):
             name, sentence = RULES[rule]
@@ -37,10 +37,10 @@ def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float 
                 _show_trivial(planned, m, gamma)
                 _offer_other(rule, plans, chosen)
             else:
-                _show_plan(planned)
+                _show_plan(planned, unit)
 
 
-def _show_plan(planned: Plan) -> None:
+def _show_plan(planned: Plan, unit: str) -> None:
     n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
     price = price_in_ranks(planned)
     with st.container(horizontal=True, gap="medium"):
@@ -57,7 +57,7 @@ def _show_plan(planned: Plan) -> None:
     st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**", help=NUMBERS_HELP)
     st.write(
         f"It aims at rank {_one_digit(planned.level * n)} of the {n:,} scores; without privacy {rank:,} is enough. "
-        f"{guarantee(planned)}"
+        f"{guarantee(planned, unit)}"
     )
 
 

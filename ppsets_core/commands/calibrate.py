@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         print(calibration.to_json(), end="")
     else:
         print(meaning(calibration))
-        print(guarantee(calibration.plan))
+        print(guarantee(calibration.plan, calibration.unit))
         print(remedy(calibration.plan) if calibration.is_trivial else MARGINAL)
     left = ledger.dataset(dataset)
     _say(f"Left of the budget of '{dataset}': {shown(left.left)} of {shown(left.budget)}. Ledger: {args.ledger}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core.diagnosis.thumbnail import thumbnail_of
-from ppsets_core.gate import check_chest_xray
+from ppsets_core.gate import why_not_a_chest_xray
 from ppsets_core.xrays import Picture, Refused, XrayFolder
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def examine(
                 refused.append(picture)
             else:
                 small = thumbnail_of(picture) if thumbnails else b""
-                seen.append((picture.name, check_chest_xray(picture).reason, small))
+                seen.append((picture.name, why_not_a_chest_xray(picture), small))
                 yield picture
 
     probabilities = predict(model, readable())

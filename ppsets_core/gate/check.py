@@ -1,7 +1,5 @@
 """Says whether a picture looks like an upright chest X-ray, and if not, why."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppsets_core.gate.misfit import load_fit, square_view
@@ -19,19 +17,13 @@ TURNS = ((0, ""), (2, "upside down"), (1, "on its side"), (3, "on its side"))
 REMEDY = {"upside down": "turn it by 180°", "on its side": "turn it by 90°"}
 
 
-@dataclass(frozen=True)
-class GateResult:
-    """The gate's answer; `reason` is a sentence for the reader, empty if the picture may be classified."""
+def why_not_a_chest_xray(picture: Picture) -> str:
+    """A sentence for the reader, empty if the picture looks like an upright chest X-ray and may be classified.
 
-    reason: str
-
-
-def check_chest_xray(picture: Picture) -> GateResult:
-    """Looks at size, colour, contrast, shape, and how well the picture fits chest X-rays: as is, turned, inverted.
-
+    Looks at size, colour, contrast, shape, and how well the picture fits chest X-rays: as is, turned, inverted.
     An upright chest X-ray fits well, and clearly better than it does turned or as its negative."""
     view = square_view(picture.grey)
-    return GateResult(_plain_reason(picture, view) or _fit_reason(view) or _shape_reason(picture))
+    return _plain_reason(picture, view) or _fit_reason(view) or _shape_reason(picture)
 
 
 def _plain_reason(picture: Picture, view: np.ndarray) -> str:

@@ -143,6 +143,8 @@ REFUSED = {
     "padding.jpg": (jpeg(FILM)[:2] + b"\xff" * 300_000 + jpeg(FILM)[2:], "more parts"),
     "many-strips.tif": (many_strips(70_000_000), "more than 200,000 strips"),
 }
+
+
 def nan_window() -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

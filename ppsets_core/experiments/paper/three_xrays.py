@@ -43,7 +43,7 @@ def run(*, seed: int = 0, progress: Progress | None = None, xrays: str | Path | 
 
     The threshold is simulated, by seed, from the bundled scores, which are public: no release is spent.
     """
-    from ppsets_core.gate import check_chest_xray
+    from ppsets_core.gate import why_not_a_chest_xray
     from ppsets_core.network import load_model, predict
 
     scored = read_rows(CORONAHACK, "split", "calibration")
@@ -56,7 +56,7 @@ def run(*, seed: int = 0, progress: Progress | None = None, xrays: str | Path | 
         progress=None if progress is None else lambda done: progress(done, len(pictures)),
     )
     found = zip(pictures, probabilities, ranked_sets(probabilities, calibration.threshold), strict=True)
-    answers = tuple(Diagnosed(p, label, row, tuple(s), check_chest_xray(p).reason) for (p, label), row, s in found)
+    answers = tuple(Diagnosed(p, label, row, tuple(s), why_not_a_chest_xray(p)) for (p, label), row, s in found)
     return ThreeXrays(calibration, model.classes, answers)
 
 
