@@ -14,6 +14,8 @@ import ppsets_core.private_quantile as quantile
 from ppsets_core import Ledger, LedgerError
 from tests.ledger.powers import as_ordinary_user
 
+pytestmark = pytest.mark.faults
+
 SCORES = np.random.default_rng(0).random(500)
 PAGE = 4096
 

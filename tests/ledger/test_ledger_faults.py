@@ -15,6 +15,8 @@ import pytest
 import ppsets_core.private_quantile as quantile
 from ppsets_core import Ledger, LedgerError, calibrate
 
+pytestmark = pytest.mark.faults
+
 SCORES = np.random.default_rng(0).random(500)
 LEDGER_CODE = ("ledger.py", "store.py", "seal.py", "key.py", "private_quantile.py", "sampling.py")
 EPSILON = Decimal("0.7")
