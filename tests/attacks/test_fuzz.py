@@ -14,8 +14,6 @@ from ppsets_core.network import load_model
 from ppsets_core.network.weights import BUNDLED_WEIGHTS
 from tests.xrays.test_hostile import mutated
 
-pytestmark = pytest.mark.faults
-
 GOOD = [
     calibrate(np.linspace(0, 1, n), 0.1, 1.0, method=method, rng=np.random.default_rng(0)).to_json()
     for method in ("paper", "sharp")

@@ -3,11 +3,7 @@
 import subprocess
 import sys
 
-import pytest
-
 from tests.pages.driving import ROOT
-
-pytestmark = pytest.mark.faults
 
 LIMIT = 3 << 29  # 1.5 GB of addresses, the libraries' own among them
 CHILD = f"""

@@ -9,6 +9,8 @@ from ppsets_core.__main__ import main
 from ppsets_core.network import load_model, save_model
 from tests.network.chests import CLASSES, png_folder, small_model
 
+pytestmark = pytest.mark.training
+
 
 @pytest.fixture(scope="module")
 def xrays(tmp_path_factory):

@@ -12,6 +12,8 @@ import pytest
 import ppsets_core.ledger.ledger as ledger_module
 from ppsets_core import Ledger, LedgerError
 
+pytestmark = pytest.mark.faults
+
 SCORES = np.random.default_rng(0).random(500)
 OTHERS = np.random.default_rng(1).random(500)
 

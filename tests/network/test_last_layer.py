@@ -12,6 +12,8 @@ from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
 from ppsets_core.network.training_set import TrainingSet
 from tests.network.chests import CLASSES, picture, small_model, training_set
 
+pytestmark = pytest.mark.training
+
 RECIPE = LastLayerRecipe(epochs=8, batch_size=16)
 
 

@@ -10,6 +10,8 @@ from ppsets_core.network.training_set import TrainingSet, read_training_set
 from ppsets_core.xrays import read_folder
 from tests.network.chests import CLASSES, png_folder, small_model, training_set
 
+pytestmark = pytest.mark.training
+
 RECIPE = Recipe(epochs=2, batch_size=8, held_out=0.2, seed=3)
 
 

@@ -16,6 +16,8 @@ from ppsets_core import Ledger
 from tests.ledger.powers import as_ordinary_user
 from tests.pages.driving import ROOT, button, labels, texts
 
+pytestmark = pytest.mark.faults
+
 
 def noise(path: Path) -> None:
     path.write_bytes(np.random.default_rng(0).bytes(20_000))
