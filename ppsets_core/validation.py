@@ -11,6 +11,7 @@ from ppsets_core.errors import InputError
 
 METHODS = ("paper", "sharp")
 LEAST_EPSILON, LARGEST_EPSILON = 1e-12, 1e12
+LEAST_ALPHA, LEAST_GAMMA = 1e-100, 1e-100  # below these floating point would round to 0
 LARGEST_N = 10**11
 LARGEST_M = 10**6
 ROW_SUM_TOLERANCE = 1e-3
@@ -18,7 +19,7 @@ ROW_SUM_TOLERANCE = 1e-3
 
 def check_alpha(alpha: float) -> float:
     alpha = _real(alpha, "alpha")
-    if not 0 < alpha <= 0.5:
+    if not LEAST_ALPHA <= alpha <= 0.5:
         raise InputError(
             "alpha must be above 0 and at most 0.5: it is the share of diagnoses that may be missed, e.g. 0.1."
         )
@@ -50,7 +51,7 @@ def check_m(m: int) -> int:
 
 def check_gamma(gamma: float) -> float:
     gamma = _real(gamma, "gamma")
-    if not 0 < gamma < 1:
+    if not LEAST_GAMMA <= gamma < 1:
         raise InputError("gamma must lie strictly between 0 and 1; leave it out to have it chosen.")
     return gamma
 

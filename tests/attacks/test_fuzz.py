@@ -35,6 +35,8 @@ def test_a_mutated_calibration(data):
 @settings(deadline=None, max_examples=150)
 @given(st.sampled_from(GOOD), st.sampled_from(sorted(json.loads(GOOD[0]))), NUMBERS)
 @example(GOOD[0], "alpha", 10**400)
+@example(GOOD[0], "alpha", 5e-324)
+@example(GOOD[0], "gamma", 5e-324)
 @example(GOOD[0], "level", 10**400)
 @example(GOOD[2], "coverage_upper", -(10**400))
 def test_a_calibration_with_one_field_changed(text, field, value):
