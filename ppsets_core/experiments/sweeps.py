@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppsets_core.errors import InputError
+from ppsets_core.reading import Records
 from ppsets_core.simulation import Setting, SplitResult, random_splits
 from ppsets_core.validation import METHODS
 
@@ -32,6 +33,10 @@ class Labelled:
 
     probabilities: np.ndarray
     labels: np.ndarray
+
+    @classmethod
+    def of(cls, records: Records) -> "Labelled":
+        return cls(records.probabilities, records.labels)
 
 
 def sweep_epsilon(

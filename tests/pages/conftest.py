@@ -42,3 +42,20 @@ def score_csv():
         return score_file("", records, seed, patients)["buffer"]
 
     return make
+
+
+@pytest.fixture
+def at(screen):
+    return screen("calibrate")
+
+
+@pytest.fixture
+def upload(at, score_csv):
+    """Give a score file; its data set is called 'ward' unless named otherwise."""
+
+    def give(records: int = 700, seed: int = 0, name: str = "ward.csv", content: bytes | None = None, **options):
+        at.radio(key="source").set_value("A score file").run()
+        data = score_csv(records, seed, **options) if content is None else content
+        return at.file_uploader(key="score_file").set_value((name, data, "text/csv")).run()
+
+    return give

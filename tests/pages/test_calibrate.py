@@ -1,31 +1,13 @@
-"""Calibrate: the plan follows the choices, one confirmed click is one charge, and refusals say what to do."""
+"""Calibrate: what was read, the plan that follows the choices, and calibrations that were saved."""
 
 import json
 
 import numpy as np
 import pytest
 
-from ppsets_core import Ledger, calibrate, plan, read_scores, smallest_epsilon
-from ppsets_core.fingerprint import bundled_fingerprint
+from ppsets_core import Ledger, calibrate, plan, smallest_epsilon
 from ppsets_core.split_conformal import conformal_rank
 from tests.pages.driving import button, labels, metrics, texts
-
-
-@pytest.fixture
-def at(screen):
-    return screen("calibrate")
-
-
-@pytest.fixture
-def upload(at, score_csv):
-    """Give a score file; its data set is called 'ward' unless named otherwise."""
-
-    def give(records: int = 700, seed: int = 0, name: str = "ward.csv", content: bytes | None = None, **options):
-        at.radio(key="source").set_value("A score file").run()
-        data = score_csv(records, seed, **options) if content is None else content
-        return at.file_uploader(key="score_file").set_value((name, data, "text/csv")).run()
-
-    return give
 
 
 def test_reading_is_summarised_before_anything_is_spent(upload, ledger):
@@ -68,44 +50,6 @@ def test_papers_rule_is_preselected_and_m_and_gamma_can_be_set(upload):
     assert at.number_input(key="exact_epsilon").value is None
 
 
-def test_one_confirmed_click_is_one_charge(upload, ledger):
-    at = upload(700)
-    button(at, "Calibrate …").click().run()
-    assert "Spend ε = 1 of the budget of ward?" in texts(at)
-    assert "2 is left now, 1 will be afterwards" in texts(at)
-    assert ledger.releases() == []
-    button(at, "Spend ε").click().run()
-    (release,) = ledger.releases("ward")
-    assert metrics(at)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
-    assert "Calibrated with ward" in texts(at)
-    at.run()
-    assert len(ledger.releases()) == 1
-
-
-def test_a_repeated_click_gets_the_same_release(upload, ledger):
-    at = upload(700)
-    button(at, "Calibrate …").click().run()
-    order = at.session_state["order"]
-    again = type(order)(order.reading, order.records, order.plan, order.payer, order.request)
-    for each in (order, again, order):
-        each.spend(ledger)
-    assert order.calibration == again.calibration
-    assert len(ledger.releases()) == 1
-
-
-def test_confirm_step_is_cancelled_and_closes_when_the_terms_change(upload, ledger):
-    at = upload(700)
-    button(at, "Calibrate …").click().run()
-    button(at, "Cancel").click().run()
-    button(at, "Calibrate …").click().run()
-    at.select_slider(key="epsilon").set_value(0.9).run()
-    assert "Calibrate …" in labels(at)
-    assert not any(label.startswith("Spend") for label in labels(at))
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε = 0.9").click().run()
-    assert [release.calibration.epsilon for release in ledger.releases()] == [0.9]
-
-
 @pytest.mark.parametrize("rule", ["paper", "sharp"])
 def test_trivial_plan_is_told_before_spending_and_its_remedy_applies(upload, ledger, rule):
     at = upload(120)
@@ -129,89 +73,6 @@ def test_where_only_the_other_rule_has_enough_records_it_is_offered(upload):
     assert at.radio(key="rule").value == "sharp"
     assert "Calibrate …" in labels(at)
     assert "use_sharp" not in {each.key for each in at.button}
-
-
-def test_a_budget_that_buys_no_useful_set_is_not_offered(upload):
-    at = upload(60)
-    at.button(key="apply_paper").click().run()
-    assert "set a larger budget above" in texts(at)
-    assert "apply_left" not in {each.key for each in at.button}
-
-
-def test_over_budget_is_refused_with_what_can_be_done(upload, ledger):
-    at = upload(700)
-    at.number_input(key=next(e.key for e in at.number_input if e.key.startswith("budget_"))).set_value(0.6).run()
-    assert "ε = 1 is more than the 0.6 left of the budget of 0.6" in texts(at)
-    assert "Calibrate …" not in labels(at)
-    button(at, "Use ε = 0.6").click().run()
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε = 0.6").click().run()
-    assert "0 left of a budget of 0.6" in texts(at)
-    assert "Calibrate …" not in labels(at)
-    assert "Go to Ledger" in labels(at)
-    assert len(ledger.releases()) == 1
-
-
-def test_budget_that_another_session_used_up_meanwhile_is_refused(upload, ledger, score_csv):
-    at = upload(700)
-    button(at, "Calibrate …").click().run()
-    order = at.session_state["order"]
-    ledger.add("ward", "2")
-    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 1.5)
-    order.spend(ledger)
-    assert order.calibration is None
-    assert "is more than the 0.5 left" in order.refusal
-
-
-def test_same_records_under_another_name_are_known(upload, ledger, score_csv):
-    at = upload(700)
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
-    at = upload(name="other.csv")
-    assert "The ledger knows these records as ward" in texts(at).replace("*", "")
-    assert "Using it again costs nothing" in texts(at)
-    button(at, "Use the last release again").click().run()
-    (release,) = ledger.releases()
-    assert metrics(at)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
-
-
-def test_where_all_records_of_a_patient_are_used_the_confirm_step_says_what_that_costs(upload, ledger):
-    at = upload(900, patients=600)
-    button(at, "Calibrate …").click().run()
-    assert "loses up to several times as much" not in texts(at)
-    at.toggle(key="one_per_patient").set_value(False).run()
-    button(at, "Calibrate …").click().run()
-    assert "ε protects one record: a patient with several records loses up to several times as much" in texts(at)
-    button(at, "Spend ε").click().run()
-    at.toggle(key="one_per_patient").set_value(True).run()
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
-    assert [(r.calibration.unit, r.calibration.model) for r in ledger.releases()] == [
-        ("record", None),
-        ("patient", None),
-    ]
-
-
-@pytest.mark.parametrize("binding", [{"model": "0" * 16}, {"unit": "patient"}])
-def test_an_earlier_release_of_another_model_or_unit_is_not_offered_again(upload, ledger, score_csv, binding):
-    scores = read_scores(score_csv(700), "ward.csv").scores
-    ledger.add("ward", 5)
-    ledger.calibrate("ward", scores, 0.1, 1.0, **binding)
-    at = upload(700)
-    assert "Use the last release again" not in labels(at)
-    ledger.calibrate("ward", scores, 0.1, 1.0)
-    assert "Use the last release again" in labels(at.run())
-
-
-def test_the_name_field_says_that_the_name_is_kept_and_must_name_no_patient(upload):
-    assert "it must name no patient" in texts(upload(700))
-
-
-def test_bundled_scores_are_calibrated_for_the_bundled_model(at, ledger):
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
-    (release,) = ledger.releases()
-    assert (release.calibration.unit, release.calibration.model) == ("patient", bundled_fingerprint())
 
 
 def test_saved_calibration_of_another_model_is_warned_of_before_and_after_it_is_used(at):

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.widgets import bundled, demo
+from pages.widgets import demo
+from pages.widgets.bundled import bundled_scores
 from ppsets_core import Ledger, one_per_patient
 from ppsets_core.fingerprint import bundled_fingerprint
+from ppsets_core.reading import bundled
 from tests.pages.driving import ROOT, button, labels, metrics, texts
 
 
@@ -30,7 +32,7 @@ def test_demo_is_one_click_and_one_charge_for_all_sessions(app, ledger):
 
 
 def test_demo_uses_the_last_release_when_the_budget_is_used_up(app, ledger):
-    records = one_per_patient(bundled.bundled_scores("calibration"))
+    records = one_per_patient(bundled_scores("calibration"))
     ledger.add("mine", 0.8)
     earlier = ledger.calibrate("mine", records.scores, 0.2, 0.8, uploaded=records.uploaded)
     button(app, "Try the demo").click().run()
@@ -76,7 +78,8 @@ def test_demo_without_a_ledger_is_marked_as_a_simulation(app, home, monkeypatch)
 
 
 def test_missing_bundled_scores_are_told(app, monkeypatch, tmp_path):
-    monkeypatch.setattr(bundled, "SCORES", tmp_path / "coronahack_softmax.csv")
+    monkeypatch.setattr(bundled, "CORONAHACK", tmp_path / "coronahack_softmax.csv")
+    bundled_scores.clear()
     button(app, "Try the demo").click().run()
     assert "coronahack_softmax.csv) are missing" in texts(app)
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppsets_core.experiments.paper.bundled import coronahack_records
 from ppsets_core.experiments.paper.findings import Findings, Table
 from ppsets_core.experiments.paper.goodness_of_fit import chi_square
 from ppsets_core.experiments.paper.privacy_loss import loss_at_three_scores, loss_of_all
@@ -14,6 +13,7 @@ from ppsets_core.levels import best_gamma, paper_level
 from ppsets_core.mechanism import Mechanism, PaperQuantile, SharpQuantile
 from ppsets_core.planning import plan
 from ppsets_core.private_quantile import calibrate_as_planned, release_distribution
+from ppsets_core.reading.bundled import bundled_scores
 from ppsets_core.sets import conformity_scores
 from ppsets_core.validation import METHODS
 
@@ -69,7 +69,7 @@ def run(*, seed: int = 0, draws: int = 2000, progress: Progress | None = None) -
         losses.append(case())
         if progress:
             progress(done, len(cases) + len(METHODS))
-    records = coronahack_records()
+    records = bundled_scores()
     scores = np.random.default_rng(seed).permutation(conformity_scores(records.probabilities, records.labels))
     for done, method in enumerate(METHODS, start=len(cases) + 1):
         fits.append(fit_of_releases(scores[:RELEASE_N], method, draws))

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ppsets_core.experiments.paper.bundled import coronahack_records
 from ppsets_core.experiments.paper.findings import Findings, Table, sweep_numbers
 from ppsets_core.experiments.sweeps import Labelled, Progress, Sweep, sweep_epsilon
+from ppsets_core.reading.bundled import bundled_scores
 from ppsets_core.simulation import Outcome, SplitResult
 
 ALPHA, N = 0.1, 1000
@@ -16,7 +16,7 @@ def run(
     *, seed: int = 0, splits: int = 1000, progress: Progress | None = None, records: Labelled | None = None
 ) -> Sweep:
     """Splits are by X-ray, as in the paper, so one patient's X-rays may fall on both sides."""
-    records = records or coronahack_records()
+    records = records or Labelled.of(bundled_scores())
     return sweep_epsilon(records, N, ALPHA, EPSILONS, splits, np.random.default_rng(seed), progress=progress)
 
 

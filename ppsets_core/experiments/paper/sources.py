@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppsets_core.experiments.paper.bundled import coronahack_records
 from ppsets_core.experiments.paper.findings import Table
 from ppsets_core.experiments.paper.simulated_imagenet import simulated_imagenet, top_accuracy
 from ppsets_core.experiments.sweeps import Labelled, Progress, Sweep
+from ppsets_core.reading.bundled import bundled_scores
 
 IMAGENET, CORONAHACK = "ImageNet, simulated", "CoronaHack"
 IMAGENET_N, IMAGENET_EVALUATED, CORONAHACK_N = 30_000, 20_000, 1000
@@ -30,7 +30,9 @@ class Source:
 def sources(seed: int) -> tuple[Source, ...]:
     """Both, the simulated one drawn by the seed."""
     simulated = simulated_imagenet(IMAGENET_N + IMAGENET_EVALUATED, np.random.default_rng(seed))
-    return Source(IMAGENET, simulated, IMAGENET_N, 100), Source(CORONAHACK, coronahack_records(), CORONAHACK_N, 1000)
+    return Source(IMAGENET, simulated, IMAGENET_N, 100), Source(
+        CORONAHACK, Labelled.of(bundled_scores()), CORONAHACK_N, 1000
+    )
 
 
 def table(source: str, sweep: Sweep, column: str) -> Table:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ppsets_core.calibration import Calibration
 from ppsets_core.errors import FileError
-from ppsets_core.experiments.paper.bundled import ASSETS, CORONAHACK, read_rows
 from ppsets_core.experiments.paper.findings import Findings, Table
 from ppsets_core.experiments.sweeps import Progress
 from ppsets_core.private_quantile import calibrate
+from ppsets_core.reading.bundled import ASSETS, bundled_scores
 from ppsets_core.sets import ranked_sets
 from ppsets_core.wording import MARGINAL, NOT_A_DEVICE
 from ppsets_core.xrays import Picture, Refused, read_folder
@@ -46,7 +46,7 @@ def run(*, seed: int = 0, progress: Progress | None = None, xrays: str | Path | 
     from ppsets_core.gate import why_not_a_chest_xray
     from ppsets_core.network import load_model, predict
 
-    scored = read_rows(CORONAHACK, "split", "calibration")
+    scored = bundled_scores("calibration")
     calibration = calibrate(scored.scores, ALPHA, EPSILON, rng=np.random.default_rng(seed))
     pictures = _from_folder(xrays) if xrays else _synthetic(scored.classes)
     model = load_model()

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.errors import FileError
-from ppsets_core.experiments.paper.bundled import ASSETS, labelled, read_rows
 from ppsets_core.experiments.paper.findings import Findings, Table, outcome_numbers
 from ppsets_core.experiments.sweeps import Labelled, Progress
+from ppsets_core.reading.bundled import ASSETS, read_rows
 from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.validation import METHODS
 
@@ -61,7 +61,7 @@ def run(
     settings = [Setting(ALPHA, EPSILON, method) for method in METHODS]
     cells, accuracy = {}, {}
     for place, model in enumerate(MODELS):
-        records = labelled(read_rows(path, "model", model))
+        records = Labelled.of(read_rows(path, "model", model))
         accuracy[model] = _accuracy(records)
         step = None if progress is None else _offset(progress, place)
         rng = np.random.default_rng(seed)

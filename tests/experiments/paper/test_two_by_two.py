@@ -5,7 +5,7 @@ import pytest
 
 from ppsets_core import FileError
 from ppsets_core.experiments.paper import two_by_two
-from ppsets_core.experiments.paper.bundled import read_rows
+from ppsets_core.reading.bundled import read_rows
 from tests.coronahack import write_stand_ins
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
