@@ -1,4 +1,4 @@
-"""How long a slider move takes to redraw the plan, in the browser: `python benchmarks/app.py`. Wanted: below 0.3 s.
+"""How long a slider move takes to redraw the plan, in the browser: `python -m benchmarks.app`. Wanted: below 0.3 s.
 
 From the key press that moves the slider to the changed plan on the screen, once with the bundled scores and once with a
 score file of 100,000 records. Also how long the Calibrate screen takes to open, and the demo from click to threshold.
@@ -6,12 +6,9 @@ score file of 100,000 records. Also how long the Calibrate screen takes to open,
 
 import shutil
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.browser.driving import choose, press, settle, upload, visit
 from tests.browser.server import serve

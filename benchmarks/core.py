@@ -1,15 +1,11 @@
 """Planning and simulation against a plain transcription of the paper's pseudo-code, side by side in one run.
 
-python benchmarks/core.py
+python -m benchmarks.core
 """
 
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from ppsets_core import Setting, plan, random_splits
 from ppsets_core.levels import best_gamma, paper_level

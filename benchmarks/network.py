@@ -1,17 +1,14 @@
-"""How fast X-rays become probabilities, as ratios within one run: `python benchmarks/network.py [--files 1000]`.
+"""How fast X-rays become probabilities, as ratios within one run: `python -m benchmarks.network [--files 1000]`.
 
 Wanted on a quiet machine: network ÷ matrix multiplication ≥ 0.75, folder ÷ plain loop ≥ 2, peak memory < 1.5 GB."""
 
 import argparse
 import os
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import torch

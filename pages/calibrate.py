@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from pages.widgets.entry import shown_by_app
+from pages.widgets.calibrate.plans import RULES, make_plans, show_plans
+from pages.widgets.calibrate.reading import Reading, summarise
+from pages.widgets.calibrate.release import release_step
+from pages.widgets.calibrate.saved_source import load_saved
+from pages.widgets.calibrate.score_source import DEMO_BUDGET, read_bundled, read_score_file
+from pages.widgets.calibrate.xray_source import read_xrays
 from pages.widgets.guard import guarded
-from pages.widgets.plans import RULES, make_plans, show_plans
-from pages.widgets.reading import Reading, summarise
-from pages.widgets.release import release_step
-from pages.widgets.saved_source import load_saved
-from pages.widgets.score_source import DEMO_BUDGET, read_bundled, read_score_file
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
-from pages.widgets.xray_source import read_xrays
+from pages.widgets.through_app import shown_by_app
 from ppsets_core import Records
 
 SAVED = "A saved calibration"

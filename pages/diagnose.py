@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from pages.widgets.active_model import fits_model, model_name, warn_of_other_model
 from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
-from pages.widgets.entry import shown_by_app
 from pages.widgets.guard import guarded
-from pages.widgets.model import fits_model, model_name, warn_of_other_model
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
+from pages.widgets.through_app import shown_by_app
 from ppsets_core import Calibration
 from ppsets_core.wording import meaning
 

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages.widgets.entry import shown_by_app
-from pages.widgets.explore.levels import show_levels
+from pages.widgets.explore.level_curves import show_levels
 from pages.widgets.explore.planner import show_planner
 from pages.widgets.explore.release import show_release
 from pages.widgets.explore.source import choose_records
 from pages.widgets.explore.splits import show_splits
 from pages.widgets.guard import guarded
+from pages.widgets.through_app import shown_by_app
 
 VIEWS = {
     "Planner": show_planner,

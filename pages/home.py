@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from pages.widgets.active_model import fits_model, warn_of_other_weights
 from pages.widgets.calibration_card import show_calibration
-from pages.widgets.demo import run_demo
-from pages.widgets.entry import shown_by_app
-from pages.widgets.model import fits_model, warn_of_other_weights
+from pages.widgets.home.demo import run_demo
 from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
 from pages.widgets.text import as_text
+from pages.widgets.through_app import shown_by_app
 from ppsets_core.ledger.amounts import shown
 
 STEPS = (

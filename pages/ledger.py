@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.calibration_card import describe
-from pages.widgets.entry import shown_by_app
-from pages.widgets.model import warn_of_other_model
-from pages.widgets.raise_budget import raise_budget_step
+from pages.widgets.ledger.raise_budget import raise_budget_step
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
+from pages.widgets.through_app import shown_by_app
 from ppsets_core import Ledger
 from ppsets_core.figures.ledger import spending
 from ppsets_core.ledger import Release

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.widgets.entry import shown_by_app
 from pages.widgets.guard import guarded
-from pages.widgets.modelling.card import show_card
-from pages.widgets.modelling.switch import say_what_changed
-from pages.widgets.modelling.tuning import show_tuning
-from pages.widgets.modelling.weights import show_weights
+from pages.widgets.model.card import show_card
+from pages.widgets.model.switch import say_what_changed
+from pages.widgets.model.tuning import show_tuning
+from pages.widgets.model.weights import show_weights
+from pages.widgets.through_app import shown_by_app
 
 VIEWS = {"Model card": show_card, "Weights": show_weights, "Fine-tune": show_tuning}
 

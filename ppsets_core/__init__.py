@@ -15,7 +15,7 @@ from ppsets_core.evaluation import Evaluation, evaluate
 from ppsets_core.ledger import Ledger
 from ppsets_core.planning import Plan, plan, smallest_epsilon, smallest_n
 from ppsets_core.private_quantile import ReleaseDistribution, calibrate, release_distribution
-from ppsets_core.reading import Records, one_per_patient, read_scores
+from ppsets_core.records import Records, one_per_patient, read_scores
 from ppsets_core.sets import conformity_scores, prediction_sets, ranked_sets
 from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.split_conformal import nonprivate_threshold

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from ppsets_core.bins import bin_index
 from ppsets_core.errors import InputError
-from ppsets_core.fingerprint import LENGTH
+from ppsets_core.model_fingerprint import LENGTH
 from ppsets_core.planning import Plan, plan
 
 FORMAT, VERSION = "ppsets-calibration", 2

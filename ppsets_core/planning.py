@@ -8,7 +8,7 @@ import numpy as np
 from ppsets_core import levels
 from ppsets_core.errors import InputError
 from ppsets_core.mechanism import Mechanism, PaperQuantile, SharpQuantile
-from ppsets_core.uniform import expected_output, least_expected_output
+from ppsets_core.uniform_scores import expected_output, least_expected_output
 from ppsets_core.validation import (
     LARGEST_EPSILON,
     LARGEST_N,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.pages.driving import ROOT
 
-LICENCES = runpy.run_path(str(ROOT / "docs" / "build_licences.py"))
+LICENCES = runpy.run_path(str(ROOT / "tools" / "build_licences.py"))
 FREE = re.compile(r"\b(MIT|MIT-CMU|0?BSD|Apache|PSF|MPL|ISC|Zlib|CC0|HPND|Unlicense)\b")
 BINDING = re.compile(r"\b(A?GPL|SSPL|BUSL|Commons Clause|Proprietary|NonCommercial|NC)\b|Affero|General Public", re.I)
 

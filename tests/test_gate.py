@@ -5,14 +5,14 @@ import pytest
 from PIL import Image, ImageDraw
 
 from ppsets_core.gate import why_not_a_chest_xray
-from ppsets_core.gate.learn import learn_fit, other_views
 from ppsets_core.gate.misfit import BUNDLED, SIDE
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.synthetic.texture import stretched
-from ppsets_core.synthetic.training_xrays import TrainingXrays
 from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
 from ppsets_core.xrays.picture import Picture
 from tests.coronahack import CORONAHACK, needs_coronahack
+from tools.learn_gate import learn_fit, other_views
+from tools.training_xrays import TrainingXrays
 
 CHESTS = [xray.grey for xray in draw_xrays(60, seed=17)]
 

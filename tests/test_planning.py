@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
 from ppsets_core.bins import Runs
 from ppsets_core.planning import BIN_GRIDS, best_m
-from ppsets_core.uniform import expected_output
+from ppsets_core.uniform_scores import expected_output
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "method.json").read_text())
 NEAR = pytest.approx

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.widgets.model import warn_of_other_model
+from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.text import as_text
 from ppsets_core import Calibration
 from ppsets_core.wording import MARGINAL, guarantee, meaning

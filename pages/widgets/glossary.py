@@ -1,10 +1,10 @@
 """Ten words that the screens use, explained where they are met."""
 
-from pathlib import Path
-
 import streamlit as st
 
-WORDS = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
+from ppsets_core.places import DOCS
+
+WORDS = DOCS / "glossary.md"
 
 
 def show_glossary() -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ppsets_core import Calibration, Ledger
-from ppsets_core.commands.arguments import default_ledger
+from ppsets_core.places import ledger_path
 
 _CALIBRATION, _SOURCE = "active_calibration", "active_calibration_source"
 
@@ -26,4 +26,4 @@ def set_active_calibration(calibration: Calibration | None, source: str) -> None
 
 def open_ledger() -> Ledger:
     """The ledger of PPSETS_HOME, the same as the command line's."""
-    return Ledger(default_ledger())
+    return Ledger(ledger_path())

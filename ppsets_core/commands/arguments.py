@@ -1,9 +1,9 @@
 """Arguments that several verbs share."""
 
 import argparse
-import os
 from pathlib import Path
 
+from ppsets_core.places import ledger_path
 from ppsets_core.validation import METHODS
 
 
@@ -17,9 +17,4 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ledger", type=Path, default=default_ledger(), help="ledger file (default %(default)s)")
-
-
-def default_ledger() -> Path:
-    """One ledger a user, wherever the command is run from, so that changing folder does not reset a budget."""
-    return Path(os.environ.get("PPSETS_HOME", Path.home() / ".ppsets")) / "ledger.sqlite"
+    parser.add_argument("--ledger", type=Path, default=ledger_path(), help="ledger file (default %(default)s)")

@@ -11,7 +11,7 @@ from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.ledger import RAISE
-from ppsets_core.reading import Records, one_per_patient, read_scores
+from ppsets_core.records import Records, one_per_patient, read_scores
 from ppsets_core.wording import MARGINAL, guarantee, meaning, remedy
 
 HELP = "Draw a private threshold from a score file and charge its ε to the data set's budget."

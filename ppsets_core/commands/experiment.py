@@ -6,9 +6,9 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from ppsets_core.commands.bar import Bar
+from ppsets_core.commands.progress_bar import Bar
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.experiments.paper.findings import Findings, Table, to_json
+from ppsets_core.experiments.findings import Findings, Table, to_json
 
 HELP = "Run one of the paper's experiments: numbers as JSON, figures as a page and a picture."
 NAMES = {
@@ -56,7 +56,7 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     from ppsets_core.figures.page import draw_page, write_page
 
     module = name.replace("-", "_")
-    experiment = import_module(f"ppsets_core.experiments.paper.{module}")
+    experiment = import_module(f"ppsets_core.experiments.{module}")
     result = experiment.run(seed=args.seed, progress=Bar(name), **_own(name, args, out))
     findings = experiment.findings(result)
     text = to_json(findings, _command(name, args))
@@ -82,7 +82,7 @@ def _own(name: str, args: argparse.Namespace, out: Path) -> dict:
     if name == "three-xrays" and getattr(args, "xrays", None):
         own["xrays"] = args.xrays
     if name == "two-by-two" and getattr(args, "train", None):
-        from ppsets_core.experiments.paper.two_by_two_training import train_both
+        from ppsets_core.experiments.two_by_two_training import train_both
 
         own["softmax"] = train_both(args.train, out, args.seed, Bar)
     return own

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
     from ppsets_core.network import load_model, predict_folder
-    from ppsets_core.reading.predicted import known_labels, known_patients, patients_note
+    from ppsets_core.network.folder_records import known_labels, known_patients, patients_note
     from ppsets_core.xrays import read_folder
 
     model = load_model(args.weights)

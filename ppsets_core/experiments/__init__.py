@@ -1,1 +1,1 @@
-"""The numbers behind the figures: what each experiment computes, without plotly and without Streamlit."""
+"""The paper's experiments, one file each: what is computed, the tables it fills and what it found, in numbers."""

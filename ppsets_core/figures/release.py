@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.release_view import ReleaseView
 from ppsets_core.figures.style import BLUE, GREY, VERMILLION, faded, figure, line_at
+from ppsets_core.tradeoffs.release_view import ReleaseView
 
 
 def release_figure(view: ReleaseView, drawn_thresholds: Sequence[float] = ()) -> go.Figure:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.outcomes import Trend, histogram, size_shares, trends
-from ppsets_core.experiments.sweeps import Sweep
 from ppsets_core.figures.style import COLOURS, DASHES, GREEN, NAMES, SYMBOLS, faded, figure, line_at
 from ppsets_core.simulation import SplitResult
+from ppsets_core.tradeoffs.outcomes import Trend, histogram, size_shares, trends
+from ppsets_core.tradeoffs.sweeps import Sweep
 
 AXES = {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}
 QUANTITIES = {"coverage": "coverage", "mean_size": "mean set size"}

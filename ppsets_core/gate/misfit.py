@@ -9,9 +9,10 @@ import numpy as np
 from PIL import Image
 
 from ppsets_core.errors import FileError
+from ppsets_core.places import MODELS
 from ppsets_core.synthetic.components import principal_components, standardised
 
-BUNDLED = Path(__file__).parents[2] / "models" / "chest_xray_gate.npz"
+BUNDLED = MODELS / "chest_xray_gate.npz"
 SIDE = 32
 COMPONENTS = 160
 

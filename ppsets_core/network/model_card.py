@@ -2,13 +2,13 @@
 for the bundled scores."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 
 from ppsets_core.network.report import ModelReport, report
+from ppsets_core.places import ASSETS
 
-BUNDLED_SCORES = Path(__file__).resolve().parents[2] / "assets" / "coronahack_softmax.csv"
+BUNDLED_SCORES = ASSETS / "coronahack_softmax.csv"
 
 
 def bundled_report() -> tuple[ModelReport, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
-from ppsets_core.fingerprint import BUNDLED_WEIGHTS, fingerprint_of
+from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS, fingerprint_of
 from ppsets_core.network.fast import optimise
 from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.resnet import build_resnet18

@@ -8,8 +8,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ppsets_core.errors import FileError
+from ppsets_core.places import MODELS
 
-BUNDLED = Path(__file__).parents[2] / "models" / "synthetic_xrays.npz"
+BUNDLED = MODELS / "synthetic_xrays.npz"
 SIDE = 128
 """Side of the components' square, pixels."""
 EXTRAS = 4

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from ppsets_core.places import ASSETS
 from ppsets_core.xrays.folder import XrayFolder, read_folder
 
-SPLIT = Path(__file__).resolve().parents[2] / "assets" / "coronahack_split.csv"
+SPLIT = ASSETS / "coronahack_split.csv"
 HELD_OUT = ("calibration", "validation")
 
 

@@ -19,8 +19,8 @@ from pydicom.uid import (
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays.effort import TOO_MANY_PARTS, FewReads, check_scans
-from ppsets_core.xrays.grey import grey_and_chroma
+from ppsets_core.xrays.decoder_limits import TOO_MANY_PARTS, FewReads, check_scans
+from ppsets_core.xrays.greyscale import grey_and_chroma
 from ppsets_core.xrays.limits import check_pixels, room_for
 from ppsets_core.xrays.window import shown_greys
 

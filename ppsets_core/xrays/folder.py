@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays.ahead import worked_ahead
+from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.formats import HEAD, kind_of, why_not_a_picture
 from ppsets_core.xrays.labelling import Labels, label_pictures
 from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry
 from ppsets_core.xrays.picture import Picture, decode
-from ppsets_core.xrays.refused import Refused
+from ppsets_core.xrays.prefetch import worked_ahead
 from ppsets_core.xrays.sources import Source, list_source, title_of
 
 USABLE = "Usable are PNG, JPEG, TIFF and DICOM files, in a folder, in a zip, or several at once."

@@ -8,10 +8,10 @@ from typing import Literal
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
+from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.label_file import MAX_BYTES, LabelRow, parse_labels
 from ppsets_core.xrays.labels import labels_from_folders, labels_from_rows
 from ppsets_core.xrays.listing import Entry
-from ppsets_core.xrays.refused import Refused
 
 SPLIT_COLUMNS = "the columns file, label and split"
 Labels = str | Path | FileLike | Literal[False] | None

@@ -4,8 +4,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.label_file import LabelRow
-from ppsets_core.xrays.refused import Refused
 
 SUFFIX = re.compile(r"\.(png|jpe?g|tiff?|dcm|dicom)$")
 NOT_A_LABEL = {

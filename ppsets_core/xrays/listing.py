@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
+from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.limits import MAX_FILES
-from ppsets_core.xrays.refused import Refused
 
 
 @dataclass(frozen=True)

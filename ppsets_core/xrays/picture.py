@@ -10,9 +10,9 @@ from PIL import Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays.effort import FewReads, check_scans, check_strips
+from ppsets_core.xrays.decoder_limits import FewReads, check_scans, check_strips
 from ppsets_core.xrays.formats import HEAD, Kind, kind_of, why_not_a_picture
-from ppsets_core.xrays.grey import grey_and_chroma
+from ppsets_core.xrays.greyscale import grey_and_chroma
 from ppsets_core.xrays.limits import (
     LARGE_PIXELS,
     MAX_BYTES,

@@ -9,12 +9,12 @@ from pathlib import Path
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import is_clutter, relative_name, shown_name
+from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.archive import list_archive
 from ppsets_core.xrays.directory import list_directory
 from ppsets_core.xrays.formats import ZIP_STARTS
 from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry, Listing, check_count, joined
-from ppsets_core.xrays.refused import Refused
 
 One = str | Path | FileLike
 Source = One | Sequence[One]

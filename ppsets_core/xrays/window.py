@@ -6,7 +6,7 @@ import numpy as np
 from pydicom.dataset import Dataset
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays.grey import unit_range
+from ppsets_core.xrays.greyscale import unit_range
 
 
 def shown_greys(stored: np.ndarray, dataset: Dataset, *, inverted: bool) -> np.ndarray:

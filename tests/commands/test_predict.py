@@ -8,7 +8,7 @@ from PIL import Image
 
 from ppsets_core import calibrate
 from ppsets_core.__main__ import main
-from ppsets_core.fingerprint import bundled_fingerprint
+from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.network import load_model, predict
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture

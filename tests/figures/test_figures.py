@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from ppsets_core import nonprivate_threshold, plan
-from ppsets_core.experiments.levels import levels_over_n, records_needed
-from ppsets_core.experiments.outcomes import trends
-from ppsets_core.experiments.release_view import release_view
-from ppsets_core.experiments.simulated import simulated_records
-from ppsets_core.experiments.sweeps import sweep_epsilon
 from ppsets_core.figures.diagnosis import softmax_figure
-from ppsets_core.figures.levels import level_figure, records_needed_figure
+from ppsets_core.figures.level_curves import level_figure, records_needed_figure
 from ppsets_core.figures.model import confusion_figure, reliability_figure, training_figure
 from ppsets_core.figures.release import release_figure
 from ppsets_core.figures.splits import histogram_figure, size_figure, sweep_figure
 from ppsets_core.figures.style import COLOURS, GREEN
 from ppsets_core.network.recipe import Epoch
 from ppsets_core.network.report import report
+from ppsets_core.tradeoffs.level_curves import levels_over_n, records_needed
+from ppsets_core.tradeoffs.outcomes import trends
+from ppsets_core.tradeoffs.release_view import release_view
+from ppsets_core.tradeoffs.simulated import simulated_records
+from ppsets_core.tradeoffs.sweeps import sweep_epsilon
 
 RECORDS = simulated_records(600, 3, 1.5, np.random.default_rng(0))
 

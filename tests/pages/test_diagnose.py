@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from ppsets_core import calibrate
-from ppsets_core.fingerprint import bundled_fingerprint
+from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.synthetic import draw_xrays
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish

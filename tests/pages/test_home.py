@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.widgets import demo
 from pages.widgets.bundled import bundled_scores
+from pages.widgets.home import demo
 from ppsets_core import Ledger, one_per_patient
-from ppsets_core.fingerprint import bundled_fingerprint
-from ppsets_core.reading import bundled
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.records import bundled
 from tests.pages.driving import ROOT, button, labels, metrics, texts
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pages.widgets.modelling.files import bytes_of, model_from
-from pages.widgets.modelling.settings import Settings
-from pages.widgets.modelling.training import fine_tuning
+from pages.widgets.model.files import bytes_of, model_from
+from pages.widgets.model.settings import Settings
+from pages.widgets.model.training import fine_tuning
 from ppsets_core import FileError, InputError, calibrate, read_scores
 from ppsets_core.background import Report
 from ppsets_core.network import load_model

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core import read_scores
-from ppsets_core.fingerprint import bundled_fingerprint
+from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.pages.driving import button, labels, metrics, texts
 
 

@@ -6,9 +6,9 @@ import pytest
 from ppsets_core.errors import FileError
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.synthetic.generator import BUNDLED, SIDE, load_generator, save_generator
-from ppsets_core.synthetic.learn import emphasised, learn_generator
-from ppsets_core.synthetic.training_xrays import read_training_xrays
 from tests.coronahack import split_rows, write_stand_ins
+from tools.learn_synthetic import emphasised, learn_generator
+from tools.training_xrays import read_training_xrays
 
 
 @pytest.fixture(scope="module")

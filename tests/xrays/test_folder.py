@@ -6,7 +6,7 @@ import pytest
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import Picture, Refused, read_folder
-from ppsets_core.xrays.ahead import AHEAD
+from ppsets_core.xrays.prefetch import AHEAD
 
 from .samples import dicom, film, png, upload, zipped
 

@@ -4,9 +4,9 @@ from math import ceil
 
 import streamlit as st
 
+from pages.widgets.calibrate.reading import show_refused
 from pages.widgets.diagnose.card import show_card
 from pages.widgets.diagnose.source import Examined
-from pages.widgets.reading import show_refused
 from pages.widgets.text import as_text
 from ppsets_core import Calibration
 from ppsets_core.diagnosis import Answer, answers_of, counts, select

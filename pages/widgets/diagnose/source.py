@@ -1,23 +1,23 @@
 """X-rays to diagnose: files, a zip, a folder, or the bundled synthetic ones; classified in the background."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import streamlit as st
 
+from pages.widgets.active_model import active_model
 from pages.widgets.jobs import collect, is_running, show_progress, start_job
-from pages.widgets.model import active_model
 from pages.widgets.xray_upload import choose_xrays
 from ppsets_core.diagnosis import Findings, examine
 from ppsets_core.errors import InputError
+from ppsets_core.places import ASSETS
 from ppsets_core.xrays import read_folder
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
 
-SYNTHETIC = tuple(sorted((Path(__file__).resolve().parents[3] / "assets").glob("synthetic_*.png")))
+SYNTHETIC = tuple(sorted(ASSETS.glob("synthetic_*.png")))
 MOST = 5000
 _JOB, _DONE = "diagnose_job", "diagnose_examined"
 

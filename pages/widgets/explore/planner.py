@@ -6,11 +6,11 @@ import streamlit as st
 from pages.widgets.explore.source import PublicRecords
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
-from ppsets_core.experiments.expected_size import expected_size
-from ppsets_core.experiments.grids import log_grid
-from ppsets_core.experiments.levels import records_needed
-from ppsets_core.figures.levels import records_needed_figure
+from ppsets_core.figures.level_curves import records_needed_figure
 from ppsets_core.figures.style import NAMES
+from ppsets_core.tradeoffs.expected_size import expected_size
+from ppsets_core.tradeoffs.grids import log_grid
+from ppsets_core.tradeoffs.level_curves import records_needed
 from ppsets_core.validation import METHODS
 from ppsets_core.wording import guarantee, rounded_up
 

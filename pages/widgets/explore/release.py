@@ -6,10 +6,10 @@ import streamlit as st
 from pages.widgets.explore.source import PublicRecords
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import Plan, evaluate, plan
-from ppsets_core.experiments.release_view import release_view
 from ppsets_core.figures.release import release_figure
 from ppsets_core.figures.style import NAMES
 from ppsets_core.private_quantile import calibrate_as_planned
+from ppsets_core.tradeoffs.release_view import release_view
 from ppsets_core.validation import METHODS
 from ppsets_core.wording import price_in_ranks, remedy
 

@@ -9,9 +9,9 @@ from pages.widgets.bundled import bundled_scores
 from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
 from ppsets_core import InputError, Records, read_scores
-from ppsets_core.experiments.simulated import simulated_records
-from ppsets_core.experiments.sweeps import Labelled
 from ppsets_core.sets import conformity_scores
+from ppsets_core.tradeoffs.simulated import simulated_records
+from ppsets_core.tradeoffs.sweeps import Labelled
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000

@@ -12,11 +12,11 @@ from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import InputError
 from ppsets_core.background import Report
-from ppsets_core.experiments.grids import BINS, EPSILONS, record_counts
-from ppsets_core.experiments.outcomes import trends
-from ppsets_core.experiments.sweeps import Sweep, sweep_epsilon, sweep_m, sweep_n
 from ppsets_core.figures.splits import AXES, histogram_figure, size_figure, sweep_figure
 from ppsets_core.figures.style import NAMES
+from ppsets_core.tradeoffs.grids import BINS, EPSILONS, record_counts
+from ppsets_core.tradeoffs.outcomes import trends
+from ppsets_core.tradeoffs.sweeps import Sweep, sweep_epsilon, sweep_m, sweep_n
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}
 _JOB, _DONE = "explore_job", "explore_sweep"

@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.paper.audit import RULES, Audit
+from ppsets_core.experiments.audit import RULES, Audit
 from ppsets_core.figures.style import COLOURS, GREY, ORANGE, SYMBOLS, figure
 
 

@@ -2,11 +2,11 @@
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.outcomes import trends
-from ppsets_core.experiments.paper.bins import best_m
-from ppsets_core.experiments.paper.sources import SourceSweep
+from ppsets_core.experiments.bins import best_m
+from ppsets_core.experiments.sources import SourceSweep
 from ppsets_core.figures.splits import sweep_figure
 from ppsets_core.figures.style import COLOURS
+from ppsets_core.tradeoffs.outcomes import trends
 
 TITLES = {"coverage": "coverage", "mean_size": "mean set size"}
 

@@ -2,9 +2,9 @@
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.paper.coronahack import PAPERS_EPSILON
-from ppsets_core.experiments.sweeps import Sweep
+from ppsets_core.experiments.coronahack import PAPERS_EPSILON
 from ppsets_core.figures.splits import histogram_figure, size_figure, sweep_figure
+from ppsets_core.tradeoffs.sweeps import Sweep
 
 
 def figures(sweep: Sweep) -> dict[str, go.Figure]:

@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.paper.sources import SourceSweep
+from ppsets_core.experiments.sources import SourceSweep
 from ppsets_core.figures.paper.bins import TITLES
 from ppsets_core.figures.splits import sweep_figure
 

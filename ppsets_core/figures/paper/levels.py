@@ -2,8 +2,8 @@
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.paper.levels import Levels
-from ppsets_core.figures.levels import level_figure
+from ppsets_core.experiments.levels import Levels
+from ppsets_core.figures.level_curves import level_figure
 
 
 def figures(result: Levels) -> dict[str, go.Figure]:

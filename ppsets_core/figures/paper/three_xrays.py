@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.paper.three_xrays import Diagnosed, ThreeXrays
+from ppsets_core.experiments.three_xrays import Diagnosed, ThreeXrays
 from ppsets_core.figures.diagnosis import softmax_figure
 from ppsets_core.figures.style import as_text, figure
 

@@ -3,9 +3,9 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.outcomes import counted
-from ppsets_core.experiments.paper.two_by_two import ALPHA, TwoByTwo
+from ppsets_core.experiments.two_by_two import ALPHA, TwoByTwo
 from ppsets_core.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, faded, figure, line_at
+from ppsets_core.tradeoffs.outcomes import counted
 
 AXES = {"coverage": "coverage in a split", "mean_size": "mean set size in a split"}
 CELLS = {

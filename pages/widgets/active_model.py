@@ -1,0 +1,60 @@
+"""The network that this browser session classifies with. Calibration and diagnosis must use the same one."""
+
+import streamlit as st
+
+from pages.widgets.text import as_text
+from ppsets_core import Calibration
+from ppsets_core.calibration import OTHER_MODEL
+from ppsets_core.model_fingerprint import bundled_fingerprint
+
+_MODEL, _NAME = "active_model", "active_model_name"
+
+
+def active_model():
+    """The session's own weights if it loaded some, else the bundled ones. Loads torch: call it only to classify."""
+    return st.session_state.get(_MODEL) or _bundled_model()
+
+
+def model_name() -> str:
+    """What the active weights are called, as plain text that is yet to be escaped."""
+    return st.session_state.get(_NAME, "the bundled ResNet-18")
+
+
+def set_active_model(model, name: str) -> None:
+    """From here on this session classifies with these weights; None goes back to the bundled ones."""
+    st.session_state.pop(_MODEL, None)
+    st.session_state.pop(_NAME, None)
+    if model is not None:
+        st.session_state[_MODEL], st.session_state[_NAME] = model, name
+
+
+def fits_model(calibration: Calibration) -> bool | None:
+    """Whether the calibration was made with this session's model; None where that is not known. Loads no torch."""
+    if calibration.model is None:
+        return None
+    model = st.session_state.get(_MODEL)
+    return calibration.is_for(bundled_fingerprint() if model is None else model.fingerprint)
+
+
+def warn_of_other_model(calibration: Calibration) -> None:
+    """Above whatever is done with a calibration that names another model than this session's."""
+    if fits_model(calibration) is False:
+        st.warning(as_text(f"{OTHER_MODEL} This session classifies with {model_name()}."), icon=":material/warning:")
+
+
+def warn_of_other_weights() -> None:
+    """The bundled scores are the bundled network's, and a threshold holds only for the network behind its scores."""
+    if _MODEL in st.session_state:
+        st.warning(
+            as_text(
+                f"This session classifies with {model_name()}, but the bundled scores come from the bundled network."
+            )
+            + " A calibration on them does not hold for these weights: switch back on Model first."
+        )
+
+
+@st.cache_resource(show_spinner="Loading the model …")
+def _bundled_model():
+    from ppsets_core.network import load_model
+
+    return load_model()

@@ -1,0 +1,38 @@
+"""A calibration that was saved before, loaded instead of drawn: it costs nothing."""
+
+import streamlit as st
+
+from pages.widgets.active_model import warn_of_other_model
+from pages.widgets.calibration_card import describe, show_calibration
+from pages.widgets.session import set_active_calibration
+from ppsets_core import Calibration, FileError
+from ppsets_core.calibration import LONGEST, REMEDY
+
+
+def load_saved() -> None:
+    """Upload, check, show, and use on a click; a simulation is shown as one and stays marked as one."""
+    st.write("The JSON file that a calibration saved. Loading it costs no privacy.")
+    file = st.file_uploader("Calibration file (JSON)", ["json"], key="saved_calibration", max_upload_size=1)
+    if file is None:
+        return
+    calibration = _read(file)
+    st.write(f"A {'simulation' if calibration.simulated else 'release'}: {describe(calibration)}.")
+    in_use = st.session_state.get("saved_in_use") == file.file_id
+    if not in_use:
+        warn_of_other_model(calibration)
+    label = "Use this simulation, marked as one" if calibration.simulated else "Use this calibration"
+    if st.button(label, key="use_saved", type="primary"):
+        set_active_calibration(calibration, file.name)
+        st.session_state["saved_in_use"] = file.file_id
+        st.rerun()
+    if in_use:
+        st.success("In use now.")
+        show_calibration(calibration, file.name, key="saved")
+
+
+def _read(file) -> Calibration:
+    """At most a few kilobytes of UTF-8; everything else is checked by the strict reader."""
+    try:
+        return Calibration.from_json(file.getvalue()[: LONGEST + 1].decode("utf-8"))
+    except UnicodeDecodeError:
+        raise FileError(f"This calibration cannot be used: it is not text. {REMEDY}") from None

@@ -1,0 +1,92 @@
+"""Calibration records from labelled X-rays: list them, show what is there, classify them on request."""
+
+from pathlib import Path, PurePath
+
+import streamlit as st
+
+from pages.widgets.active_model import active_model, model_name
+from pages.widgets.calibrate.reading import Reading, forget, remember, remembered, show_refused
+from pages.widgets.jobs import collect, is_running, show_progress, start_job
+from pages.widgets.text import as_text
+from pages.widgets.xray_upload import choose_xrays
+from ppsets_core.background import Report
+from ppsets_core.files.names import shown_name
+from ppsets_core.network.folder_records import patients_note, records_of
+from ppsets_core.xrays import XrayFolder, read_folder
+
+_LISTED, _JOB = "xrays_listed", "classify_calibration"
+
+
+def read_xrays() -> Reading | None:
+    """The records of a classified folder; None until it is chosen and classified."""
+    st.write(
+        "Labelled X-rays. Labels are the names of the sub-folders (normal, …), or a CSV among the files with the "
+        "columns `file`, `label` and, where known, `patient`."
+    )
+    source = choose_xrays("calibrate", on_change=_forget)
+    labels = st.file_uploader(
+        "Labels (optional): CSV with file, label, patient", ["csv", "tsv"], key="calibrate_labels", on_change=_forget
+    )
+    if is_running(_JOB):
+        show_progress(_JOB, "X-rays classified:")
+        return None
+    if (classified := collect(_JOB)) is not None:
+        remember("xrays", classified)
+        st.session_state.pop(_LISTED, None)
+    if (known := remembered("xrays")) is not None:
+        return known
+    if source is not None:
+        _offer(_listed(source, labels), _name(source))
+    return None
+
+
+def _listed(source, labels) -> XrayFolder:
+    if _LISTED not in st.session_state:
+        with st.spinner("Looking through the files …"):
+            st.session_state[_LISTED] = read_folder(source, labels=labels)
+    return st.session_state[_LISTED]
+
+
+def _offer(folder: XrayFolder, name: str) -> None:
+    """What is in the folder, and a button that classifies it."""
+    count = "1 X-ray" if len(folder.xrays) == 1 else f"{len(folder.xrays):,} X-rays"
+    st.write(f"{count} found.")
+    for note in folder.notes:
+        st.caption(as_text(note))
+    show_refused(folder.refused)
+    if not folder.classes:
+        st.error("These X-rays have no labels, and calibrating needs the true diagnosis of each. See above for how.")
+        return
+    st.caption(as_text("Labels: " + ", ".join(folder.classes)))
+    st.caption(as_text(f"They are classified by {model_name()}: use the same weights for diagnosis."))
+    if st.button(f"Classify {count}", key="classify", type="primary"):
+        model = active_model()
+        start_job(_JOB, lambda report: _classified(model, folder, name, report))
+        st.rerun()
+
+
+def _classified(model, folder: XrayFolder, name: str, report: Report) -> Reading:
+    from ppsets_core.network import predict_folder
+
+    total = len(folder.xrays)
+    report(0, total)
+    predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
+    records, unknown = records_of(name, model.classes, predicted)
+    note = patients_note(predicted.patients)
+    notes = (*folder.notes, *([note] if note else ()))
+    return Reading(name, records, (*predicted.refused, *unknown), notes, model.fingerprint)
+
+
+def _name(source) -> str:
+    """The folder's or the zip's own name, to propose for the account."""
+    first = source if isinstance(source, Path) else PurePath(source[0].name)
+    if isinstance(source, Path) or len(source) == 1:
+        return shown_name(first.stem)
+    return shown_name(first.parts[0]) if len(first.parts) > 1 else "X-rays"
+
+
+def _forget() -> None:
+    """Another choice of files: what was read, listed or begun before is not about them."""
+    forget("xrays")
+    st.session_state.pop(_LISTED, None)
+    st.session_state.pop(_JOB, None)

@@ -1,0 +1,76 @@
+"""The model card: how good the bundled weights are on X-rays they were not trained on, and what they are."""
+
+import streamlit as st
+
+from pages.widgets.bundled import bundled_scores
+from ppsets_core import Evaluation, evaluate, nonprivate_threshold
+from ppsets_core.figures.model import confusion_figure, reliability_figure
+from ppsets_core.network.report import ModelReport, report
+from ppsets_core.places import MODELS
+
+ALPHA, FEW = 0.1, 20
+CARD = MODELS / "README.md"
+
+
+def show_card() -> None:
+    records = bundled_scores()
+    found = report(records.probabilities, records.labels)
+    st.write(
+        f"The bundled ResNet-18, on {found.n:,} CoronaHack X-rays of patients that it was not trained on. "
+        "Its most probable class is compared with the label; prediction sets come on top of it."
+    )
+    _numbers(found)
+    left, right = st.columns(2)
+    left.subheader("What it takes for what", anchor=False)
+    left.plotly_chart(
+        confusion_figure(records.classes, found.confusion), key="model_confusion", alt="Counts of true against said"
+    )
+    right.subheader("Is it as often right as it says?", anchor=False)
+    right.plotly_chart(
+        reliability_figure(found.reliability), key="model_reliability", alt="Share right against probability given"
+    )
+    sets = _sets()
+    recalls = zip(records.classes, found.recalls, found.confusion.sum(axis=1), sets.coverage_by_class, strict=True)
+    st.dataframe(
+        [
+            {"class": name, "X-rays": int(n), "recognised": f"{100 * recall:.1f}%", "in its set": f"{100 * held:.1f}%"}
+            for name, recall, n, held in recalls
+        ],
+        hide_index=True,
+        width="content",
+        alt="Of each class, how often it is recognised and how often it is in the prediction set",
+    )
+    st.caption(_average(sets))
+    if CARD.is_file():
+        with st.expander("The full model card: data, training, limits"):
+            st.markdown(CARD.read_text(encoding="utf-8"))
+
+
+def _sets() -> Evaluation:
+    """Ordinary sets of 90%, calibrated on one public split and judged on the other."""
+    calibration, validation = bundled_scores("calibration"), bundled_scores("validation")
+    threshold = nonprivate_threshold(calibration.scores, ALPHA)
+    return evaluate(validation.probabilities, validation.labels, threshold)
+
+
+def _average(sets: Evaluation) -> str:
+    by_size = ", ".join(
+        f"sets of {size} in {100 * held:.0f}%"
+        for size, (held, count) in enumerate(zip(sets.coverage_by_size, sets.size_counts, strict=True))
+        if count >= FEW
+    )
+    return (
+        f"In its set: how often prediction sets hold the class when {100 * (1 - ALPHA):.0f}% is asked for (500 X-rays, "
+        f"without privacy). Coverage is an average: some classes get less, and here {by_size} hold the truth."
+    )
+
+
+def _numbers(found: ModelReport) -> None:
+    left, middle, right = st.columns(3)
+    left.metric("Accuracy", f"{100 * found.accuracy:.1f}%")
+    middle.metric("Mean recall of the classes", f"{100 * found.macro_recall:.1f}%")
+    right.metric(
+        "Calibration error",
+        f"{found.calibration_error:.3f}",
+        help="How far, on average, the probability it gives is from how often it is right (15 bins).",
+    )

@@ -1,0 +1,96 @@
+"""Fine-tuning as work for a thread."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pages.widgets.active_model import model_name
+from pages.widgets.model.settings import Settings
+from ppsets_core.background import Report
+from ppsets_core.network.recipe import Epoch
+from ppsets_core.xrays import Refused
+
+if TYPE_CHECKING:
+    from ppsets_core.network import XrayModel
+    from ppsets_core.network.dp_sgd import Privacy
+    from ppsets_core.network.last_layer import FineTuned
+    from ppsets_core.network.training_set import TrainingSet
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A fine-tuned model and how it came about."""
+
+    result: "FineTuned"
+    privacy: "Privacy | None"
+    epochs: tuple[Epoch, ...]
+    xrays: int
+    refused: tuple[Refused, ...]
+    base: str
+
+
+def fine_tuning(base: "XrayModel", source, labels, synthetic: int, settings: Settings) -> Callable[[Report], Tuned]:
+    """Read the X-rays (or draw synthetic ones), train, telling each epoch; cancelled, nothing is kept."""
+    name = model_name()
+
+    def work(report: Report) -> Tuned:
+        from ppsets_core.network.dp_sgd import Privacy
+        from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
+
+        private = settings.epsilon is not None
+        privacy = Privacy(settings.epsilon, settings.delta, settings.clip) if private else None
+        side = base.preprocessing.resize
+        classes = (settings.classes or base.classes) if private else None
+        if synthetic:
+            data, refused = _synthetic(synthetic, side, report), ()
+            classes = data.classes
+        else:
+            data, refused = _read(source, labels, side, classes, report)
+        report.stage = "X-rays seen by the network:"
+        report(0, len(data))
+
+        def watch(epoch: Epoch) -> None:
+            report.stage = "Epochs:"
+            report.said.append(epoch)
+            report(epoch.epoch, epoch.epochs)
+
+        recipe = LastLayerRecipe(settings.epochs, settings.batch_size, settings.learning_rate)
+        result = fine_tune_last_layer(
+            *(base, data, recipe),
+            privacy=privacy,
+            classes=classes,
+            watch=watch,
+            progress=lambda done: report(done, len(data)),
+        )
+        return Tuned(result, privacy, tuple(report.said), len(data), refused, name)
+
+    return work
+
+
+def _read(
+    source, labels, side: int, classes: tuple[str, ...] | None, report: Report
+) -> tuple["TrainingSet", tuple[Refused, ...]]:
+    from ppsets_core.network.training_set import read_training_set
+    from ppsets_core.xrays import read_folder
+
+    report.stage = "X-rays read:"
+    folder = read_folder(source, labels=labels)
+    total = len(folder.xrays)
+    return read_training_set(folder, side, classes=classes, progress=lambda done: report(done, total))
+
+
+def _synthetic(count: int, side: int, report: Report) -> "TrainingSet":
+    import torch
+
+    from ppsets_core.network.training_set import TrainingSet, square_grey
+    from ppsets_core.synthetic import iter_xrays
+
+    report.stage = "Synthetic X-rays drawn:"
+    greys, labels = [], []
+    for done, xray in enumerate(iter_xrays(count, seed=0)):
+        report(done, count)
+        greys.append(square_grey(xray.grey, side))
+        labels.append(xray.label)
+    classes = tuple(sorted(set(labels)))
+    numbers = torch.tensor([classes.index(label) for label in labels])
+    return TrainingSet(torch.stack(greys), numbers, tuple(map(str, range(count))), classes)

@@ -1,0 +1,95 @@
+"""Fine-tuning the last layer: choose X-rays and settings, watch the loss, keep or use what came out."""
+
+import streamlit as st
+
+from pages.widgets.active_model import active_model
+from pages.widgets.calibrate.reading import show_refused
+from pages.widgets.jobs import collect, is_running, show_progress, start_job
+from pages.widgets.model.files import bytes_of
+from pages.widgets.model.settings import choose_settings
+from pages.widgets.model.switch import switch_to
+from pages.widgets.model.training import Tuned, fine_tuning
+from pages.widgets.text import as_text
+from pages.widgets.xray_upload import choose_xrays
+from ppsets_core.commands.train import DP_NOTE
+from ppsets_core.figures.model import training_figure
+
+_JOB, _DONE = "tuning_job", "tuned"
+FOLDER, SYNTHETIC = "Labelled X-rays", "Synthetic X-rays"
+
+
+def show_tuning() -> None:
+    st.write(
+        "Fit the network to X-rays of your own hospital: everything but its last layer stays as it is. "
+        "With DP-SGD, the new layer is differentially private for the X-rays it learns from."
+    )
+    source, labels, count = _choose_xrays()
+    settings = choose_settings()
+    ready = source is not None or count
+    if st.button("Fine-tune", type="primary", key="tune", disabled=not ready or is_running(_JOB)):
+        start_job(_JOB, fine_tuning(active_model(), source, labels, count, settings))
+        st.rerun()
+    if is_running(_JOB):
+        show_progress(_JOB, "Working …", draw=lambda report: _draw_loss(report.said))
+    if (tuned := collect(_JOB)) is not None:
+        st.session_state[_DONE] = tuned
+    if _DONE in st.session_state and not is_running(_JOB):
+        _show(st.session_state[_DONE])
+
+
+def _choose_xrays() -> tuple:
+    """(source, labels, number of synthetic X-rays): the last is 0 unless synthetic ones were chosen."""
+    kind = st.segmented_control(
+        "Learn from", [FOLDER, SYNTHETIC], default=FOLDER, required=True, key="tune_kind", persist_state="session"
+    )
+    if kind == SYNTHETIC:
+        count = st.select_slider("Synthetic X-rays", [150, 300, 600, 1000], 300, key="tune_count")
+        st.caption("Drawn by a program, of no patient: to try fine-tuning, not to get a better model.")
+        return None, None, count
+    st.write(
+        "Labels are the names of the sub-folders (normal, …), or a CSV with the columns `file`, `label` and, "
+        "where known, `patient`."
+    )
+    source = choose_xrays("tune")
+    labels = st.file_uploader("Labels (optional): CSV with file, label, patient", ["csv", "tsv"], key="tune_labels")
+    return source, labels, 0
+
+
+def _draw_loss(epochs: list) -> None:
+    if epochs:
+        st.plotly_chart(training_figure(list(epochs)), key="tune_live", alt="Loss and held-out accuracy by epoch")
+
+
+def _show(tuned: Tuned) -> None:
+    st.subheader("What came out", anchor=False)
+    left, middle, right = st.columns(3)
+    held_out = "On patients held out of the training. Not private."
+    left.metric("Accuracy", _percent(tuned.result.accuracy), help=held_out)
+    middle.metric("Mean recall of the classes", _percent(tuned.result.macro_recall), help=held_out)
+    if tuned.privacy is not None:
+        spent = f"ε = {tuned.result.epsilon:.3g}"
+        right.metric("Privacy spent", spent, help=f"At δ = {tuned.privacy.delta:g}, by Opacus's accountant.")
+        st.caption(f"{DP_NOTE} No budget of the Ledger screen is charged for it: keep count of it yourself.")
+    st.caption(as_text(f"{tuned.xrays:,} X-rays, classes {', '.join(tuned.result.model.classes)}; from {tuned.base}."))
+    show_refused(tuned.refused)
+    st.plotly_chart(training_figure(tuned.epochs), key="tune_loss", alt="Loss and held-out accuracy by epoch")
+    with st.container(horizontal=True):
+        if st.button("Use this model", type="primary", key="tune_use"):
+            switch_to(tuned.result.model, "weights fine-tuned in this session")
+        st.download_button(
+            "Download the weights (safetensors)",
+            lambda: bytes_of(tuned.result.model),
+            file_name="fine_tuned.safetensors",
+            mime="application/octet-stream",
+            key="tune_download",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+    st.caption(
+        "A calibration made with other weights does not hold for these: calibrate again after switching, "
+        "with X-rays that were not among these, for the model knows these too well."
+    )
+
+
+def _percent(share: float) -> str:
+    return "unknown" if share != share else f"{100 * share:.1f}%"

@@ -1,0 +1,63 @@
+"""A labelled folder's probabilities as calibration records."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppsets_core.errors import FileError
+from ppsets_core.records.records import Records
+from ppsets_core.sets import conformity_scores
+from ppsets_core.xrays import Refused
+
+if TYPE_CHECKING:
+    from ppsets_core.network import FolderPrediction
+
+
+def known_labels(
+    classes: tuple[str, ...], names: Sequence[str], labels: Sequence[str | None]
+) -> tuple[np.ndarray, tuple[Refused, ...]]:
+    """Each label's class number, in any case of letters, or −1; and which the model does not know, with the reason."""
+    numbers = {name.casefold(): number for number, name in enumerate(classes)}
+    found = np.array([numbers.get((label or "").casefold(), -1) for label in labels], dtype=np.int64)
+    refused = tuple(
+        Refused(name, f"The model does not know the label '{label}'." if label else "It has no label.")
+        for name, label, number in zip(names, labels, found, strict=True)
+        if number < 0
+    )
+    if not len(found):
+        raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
+    if len(refused) == len(found):
+        raise FileError(
+            f"No X-ray has a label that the model knows: {', '.join(classes)}. Name the sub-folders so, "
+            "or give a CSV with the columns file and label."
+        )
+    return found, refused
+
+
+def records_of(
+    source: str, classes: tuple[str, ...], predicted: "FolderPrediction"
+) -> tuple[Records, tuple[Refused, ...]]:
+    """Records of every X-ray whose label the model knows, and the others with the reason."""
+    found, refused = known_labels(classes, predicted.names, predicted.labels)
+    kept = np.flatnonzero(found >= 0)
+    probabilities, labels = predicted.probabilities[kept], found[kept]
+    scores = conformity_scores(probabilities, labels)
+    patients = known_patients([predicted.patients[i] for i in kept])
+    return Records(source, scores, scores, classes, probabilities, labels, patients), refused
+
+
+def known_patients(patients: Sequence[str | None]) -> np.ndarray | None:
+    """Each record's patient if all are known; where some are not, nobody can say whom a record belongs to."""
+    return np.array(patients) if all(patients) else None
+
+
+def patients_note(patients: Sequence[str | None]) -> str:
+    """What to say where only some X-rays name their patient."""
+    named = sum(map(bool, patients))
+    if named in (0, len(patients)):
+        return ""
+    return (
+        f"Patients are named for {named:,} of {len(patients):,} X-rays only, so they are not used: "
+        "ε protects one X-ray. Name the others to protect patients."
+    )

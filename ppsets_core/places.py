@@ -1,0 +1,19 @@
+"""Where the files are that come with the project, and where a user's own ledger is."""
+
+import os
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_INSTALLED = _PACKAGE / "bundled"
+
+ROOT = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
+"""The top level of a checkout, or the copy of it that a wheel carries."""
+APP = ROOT / "app.py"
+ASSETS = ROOT / "assets"
+MODELS = ROOT / "models"
+DOCS = ROOT / "docs"
+
+
+def ledger_path() -> Path:
+    """One ledger per user, wherever the program is started, so that changing folder does not reset a budget."""
+    return Path(os.environ.get("PPSETS_HOME", Path.home() / ".ppsets")) / "ledger.sqlite"

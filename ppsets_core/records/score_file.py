@@ -1,0 +1,123 @@
+"""`read_scores`: what a score file means, once it is columns."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ppsets_core.errors import FileError, InputError
+from ppsets_core.files.handles import FileLike, name_of, read_bytes
+from ppsets_core.files.names import shown_name
+from ppsets_core.records.columns import IGNORED, MAX_BYTES, RESERVED, Columns, brief_name, check_names
+from ppsets_core.records.delimited import read_delimited
+from ppsets_core.records.records import Records
+from ppsets_core.records.tables import columns_of_json, columns_of_npy, columns_of_npz, columns_of_parquet
+from ppsets_core.sets import conformity_scores
+from ppsets_core.validation import Place, check_probabilities, check_scores, refuse_first
+
+BY_FIRST_BYTES = {
+    b"\x93NUMPY": columns_of_npy,
+    b"PK\x03\x04": columns_of_npz,
+    b"PAR1": columns_of_parquet,
+    b"[": columns_of_json,
+    b"{": columns_of_json,
+}
+BY_ENDING = {
+    ".npy": columns_of_npy,
+    ".npz": columns_of_npz,
+    ".parquet": columns_of_parquet,
+    ".json": columns_of_json,
+    ".csv": read_delimited,
+    ".tsv": read_delimited,
+}
+
+
+def read_scores(file: bytes | str | Path | FileLike, name: str | None = None) -> Records:
+    """Calibration records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, an upload or bytes.
+
+    Either one column of scores in [0, 1] (`score`, or the only one with numbers) or one probability column a class plus
+    `label`; `patient` where known. Every refusal names file, row and column.
+    """
+    source = shown_name(name or name_of(file) or "scores")
+    try:
+        data = read_bytes(file, MAX_BYTES + 1)
+    except FileError as error:
+        raise FileError(f"{source}: {error}") from None
+    if len(data) > MAX_BYTES:
+        raise FileError(f"{source}: larger than {MAX_BYTES // 1_000_000} MB; keep only the columns and rows needed.")
+    if not data.strip():
+        raise FileError(f"{source}: the file is empty. At least one record is needed.")
+    try:
+        return _records(_columns_of(data, source))
+    except InputError as error:
+        raise error if isinstance(error, FileError) else FileError(str(error)) from None
+
+
+def _columns_of(data: bytes, source: str) -> Columns:
+    """Content decides the format; the file's ending only where the first bytes are not a format's own."""
+    start = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+    for mark, read in BY_FIRST_BYTES.items():
+        if start.startswith(mark):
+            return read(data.removeprefix(b"\xef\xbb\xbf"), source)
+    return BY_ENDING.get(Path(source).suffix.casefold(), read_delimited)(data, source)
+
+
+def _records(columns: Columns) -> Records:
+    source, values = columns.place.source, columns.values
+    numeric = [name for name in values if name not in RESERVED | IGNORED and not name.casefold().startswith("unnamed:")]
+    patients = _patients(columns)
+    if "label" in values and len(numeric) >= 2 and _are_classes(numeric, columns):
+        classes = tuple(brief_name(name) for name in numeric)
+        check_names(classes, source)
+        place = Place(source, columns.place.row, rows=columns.place.rows, columns=classes)
+        probabilities = check_probabilities(np.column_stack([values[name] for name in numeric]), place)
+        labels = _labels(values["label"], tuple(numeric), columns.place)
+        scores = conformity_scores(probabilities, labels)
+        return Records(source, scores, scores, classes, probabilities, labels, patients)
+    if "score" not in values and "label" in values:
+        raise FileError(
+            f"{source}: there is a 'label' but no probabilities to go with it. "
+            "Add one probability column for each class, or a 'score' column."
+        )
+    name = "score" if "score" in values else _only(numeric, source)
+    place = Place(source, columns.place.row, rows=columns.place.rows, column=brief_name(name))
+    scores = check_scores(values[name], place)
+    return Records(source, scores, scores, patients=patients)
+
+
+def _are_classes(numeric: list[str], columns: Columns) -> bool:
+    """A file with scores of its own may have other numbers besides; only columns named like its labels are classes."""
+    return "score" not in columns.values or set(columns.values["label"]) <= set(numeric)
+
+
+def _only(numeric: list[str], source: str) -> str:
+    if len(numeric) == 1:
+        return numeric[0]
+    if not numeric:
+        raise FileError(f"{source}: there is no column of numbers. Give a 'score' column, or classes and 'label'.")
+    raise FileError(
+        f"{source}: {len(numeric)} columns hold numbers and it is not clear which to use. "
+        "Name one of them 'score', or add a 'label' column if they are class probabilities."
+    )
+
+
+def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.ndarray:
+    """Labels as column numbers: by class name, or by position where no label is a class's name."""
+    numbers = {name: i for i, name in enumerate(classes)}
+    if not set(labels) & set(classes):
+        numbers = {name.casefold(): i for i, name in enumerate(classes)}
+        labels = np.array([label.casefold() for label in labels])
+        if not set(labels) & set(numbers):
+            numbers = {str(i): i for i in range(len(classes))}
+    found = np.array([numbers.get(label, -1) for label in labels], dtype=np.int64)
+    known = ", ".join(brief_name(name) for name in classes[:20]) + (", …" if len(classes) > 20 else "")
+    place = Place(place.source, place.row, rows=place.rows, column="label")
+    refuse_first(found < 0, place, f"the label is none of the probability columns ({known})")
+    return found
+
+
+def _patients(columns: Columns) -> np.ndarray | None:
+    patients = columns.values.get("patient")
+    if patients is not None:
+        place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="patient")
+        refuse_first(patients == "", place, "the patient is missing; fill it in or leave the column out")
+    return patients

@@ -1,0 +1,1 @@
+"""The numbers behind the figures: what each experiment computes, without plotly and without Streamlit."""

@@ -1,0 +1,70 @@
+"""How far above 1 − α each rule must aim, against the number of records or against ε: the paper's figure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppsets_core.planning import plan, smallest_n
+from ppsets_core.split_conformal import conformal_rank
+from ppsets_core.validation import METHODS
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCurve:
+    """The level along `LevelCurves.over`, with the other of n and ε held at `fixed`; 1 or more: too few records."""
+
+    method: str  # "paper", "sharp" or "nonprivate"
+    fixed: float | None
+    level: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCurves:
+    """Every curve over the same `x`, which is n or epsilon as `over` says."""
+
+    over: str
+    alpha: float
+    x: np.ndarray
+    curves: tuple[LevelCurve, ...]
+
+
+def levels_over_n(
+    ns: Sequence[int], epsilons: Sequence[float], alpha: float, methods: Sequence[str] = METHODS
+) -> LevelCurves:
+    """A curve for each rule and ε, and one without privacy."""
+    curves = [
+        LevelCurve(method, epsilon, np.array([plan(n, alpha, epsilon, method=method).level for n in ns]))
+        for method in methods
+        for epsilon in epsilons
+    ]
+    nonprivate = LevelCurve("nonprivate", None, np.array([conformal_rank(n, alpha) / n for n in ns]))
+    return LevelCurves("n", alpha, np.array(ns), (*curves, nonprivate))
+
+
+def levels_over_epsilon(
+    epsilons: Sequence[float], ns: Sequence[int], alpha: float, methods: Sequence[str] = METHODS
+) -> LevelCurves:
+    """A curve for each rule and n, and one without privacy for the largest n."""
+    curves = [
+        LevelCurve(method, n, np.array([plan(n, alpha, epsilon, method=method).level for epsilon in epsilons]))
+        for method in methods
+        for n in ns
+    ]
+    nonprivate = LevelCurve("nonprivate", None, np.full(len(epsilons), conformal_rank(max(ns), alpha) / max(ns)))
+    return LevelCurves("epsilon", alpha, np.array(epsilons), (*curves, nonprivate))
+
+
+@dataclass(frozen=True, eq=False)
+class RecordsNeeded:
+    """The least number of records with which each rule promises anything, at each ε."""
+
+    alpha: float
+    epsilons: np.ndarray
+    records: dict[str, np.ndarray]  # by rule
+
+
+def records_needed(epsilons: Sequence[float], alpha: float, methods: Sequence[str] = METHODS) -> RecordsNeeded:
+    """`smallest_n` along ε, for each rule."""
+    needed = {m: np.array([smallest_n(alpha, epsilon, m) for epsilon in epsilons]) for m in methods}
+    return RecordsNeeded(alpha, np.array(epsilons), needed)

@@ -1,0 +1,78 @@
+"""Random splits summed up for drawing: means with their spread, and histograms already counted."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppsets_core.simulation import Outcome, SplitResult
+from ppsets_core.tradeoffs.sweeps import Sweep
+
+QUANTITIES = ("coverage", "mean_size")
+SPREAD = (5, 95)  # percentiles over the splits
+
+
+@dataclass(frozen=True, eq=False)
+class Trend:
+    """A quantity along a sweep, averaged over the splits, and between which values nine splits in ten lie."""
+
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    trivial: np.ndarray  # where the plan has too few records and every set holds every class
+
+
+def trends(sweep: Sweep, quantity: str) -> dict[str, Trend]:
+    """A trend for each rule, and one for "nonprivate" on the same splits."""
+    found = {
+        method: _trend([getattr(r.private, quantity) for r in results], [r.plan.is_trivial for r in results])
+        for method, results in sweep.results.items()
+    }
+    results = next(iter(sweep.results.values()))
+    found["nonprivate"] = _trend([getattr(r.nonprivate, quantity) for r in results], [False] * len(results))
+    return found
+
+
+def _trend(values: list[np.ndarray], trivial: list[bool]) -> Trend:
+    spread = [np.percentile(v, SPREAD) for v in values]
+    return Trend(
+        np.array([v.mean() for v in values]),
+        np.array([low for low, _ in spread]),
+        np.array([high for _, high in spread]),
+        np.array(trivial),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """The share of splits between neighbouring edges, for each rule and without privacy."""
+
+    edges: np.ndarray
+    share: dict[Hashable, np.ndarray]
+
+
+def histogram(results: Mapping[str, SplitResult], quantity: str, bins: int = 25) -> Histogram:
+    """How coverage or mean set size varied over the splits; every series in the same bins."""
+    return counted(_outcomes(results), quantity, bins)
+
+
+def counted(outcomes: Mapping[Hashable, Outcome], quantity: str, bins: int) -> Histogram:
+    """In at most `bins` bins, each holding equally many of the values that an evaluation on N records can have."""
+    values = {name: getattr(outcome, quantity) for name, outcome in outcomes.items()}
+    step = 1 / next(iter(outcomes.values())).size_counts[0].sum()
+    together = np.concatenate(list(values.values()))
+    low, steps = together.min(), np.rint(np.ptp(together) / step) + 1
+    width = np.ceil(steps / bins)
+    edges = low + step * (width * np.arange(np.ceil(steps / width) + 1) - 0.5)
+    return Histogram(edges, {name: np.histogram(v, edges)[0] / len(v) for name, v in values.items()})
+
+
+def size_shares(results: Mapping[str, SplitResult]) -> dict[str, np.ndarray]:
+    """The share of sets with 0, 1, … K classes over all splits, for each rule and without privacy."""
+    counts = {name: outcome.size_counts.sum(axis=0) for name, outcome in _outcomes(results).items()}
+    return {name: count / count.sum() for name, count in counts.items()}
+
+
+def _outcomes(results: Mapping[str, SplitResult]) -> dict[str, Outcome]:
+    outcomes = {method: result.private for method, result in results.items()}
+    return outcomes | {"nonprivate": next(iter(results.values())).nonprivate}

@@ -1,0 +1,41 @@
+"""Calibration records from a labelled folder's probabilities: labels, patients, what is refused."""
+
+import numpy as np
+import pytest
+
+from ppsets_core import FileError
+from ppsets_core.network import FolderPrediction
+from ppsets_core.network.folder_records import patients_note, records_of
+
+CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+
+
+def predicted(labels, patients) -> FolderPrediction:
+    return FolderPrediction(("a", "b", "c"), labels, patients, np.full((3, 3), 1 / 3), ())
+
+
+def test_labels_the_model_knows_become_records():
+    labels = ("NORMAL", "fracture", None)
+    records, refused = records_of("X-rays", CLASSES, predicted(labels, ("p1", None, None)))
+    assert list(records.labels) == [1]
+    assert list(records.scores) == pytest.approx([2 / 3])
+    assert list(records.patients) == ["p1"]
+    assert [(one.name, one.reason) for one in refused] == [
+        ("b", "The model does not know the label 'fracture'."),
+        ("c", "It has no label."),
+    ]
+
+
+def test_patients_stay_unknown_where_none_is_named_or_not_everywhere():
+    labels = ("normal",) * 3
+    assert records_of("X", CLASSES, predicted(labels, (None,) * 3))[0].patients is None
+    records, _ = records_of("X", CLASSES, predicted(labels, ("p", "p", None)))
+    assert records.patients is None
+    assert "for 2 of 3 X-rays only" in patients_note(("p", "p", None))
+    assert list(records_of("X", CLASSES, predicted(labels, ("p", "p", "q")))[0].patients) == ["p", "p", "q"]
+    assert patients_note(("p", "p", "q")) == patients_note((None,) * 3) == ""
+
+
+def test_no_known_label_says_which_are_known():
+    with pytest.raises(FileError, match="bacterial-pneumonia, normal, viral-pneumonia"):
+        records_of("X", CLASSES, predicted(("x", "y", None), (None,) * 3))

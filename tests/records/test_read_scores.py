@@ -1,0 +1,225 @@
+"""Score files of every format, good and bad, from a path, an upload and bytes."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ppsets_core import FileError, read_scores
+
+SCORES = np.array([0.25, 0.0, 1.0, 0.5])
+TABLE = {
+    "patient": ["a", "a", "b", "c"],
+    "label": ["viral", "normal", "normal", "viral"],
+    "normal": [0.25, 1.0, 0.5, 0.125],
+    "viral": [0.75, 0.0, 0.5, 0.875],
+}
+ROWS = list(zip(*TABLE.values(), strict=True))
+TRUE_SCORES = [0.25, 0.0, 0.5, 0.125]
+
+
+def npy(array, **options) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array, **options)
+    return out.getvalue()
+
+
+def npz(**arrays) -> bytes:
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+def parquet(columns: dict) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def csv(separator=",", comma=False, header=True) -> str:
+    rows = [separator.join(TABLE)] if header else []
+    for row in ROWS:
+        cells = [str(cell) for cell in row]
+        rows.append(separator.join(cell.replace(".", ",") if comma else cell for cell in cells))
+    return "\n".join(rows)
+
+
+SCORE_FILES = {
+    "header.csv": b"score\n0.25\n0\n1\n0.5\n",
+    "no-header.csv": b"0.25\n0\n1\n0.5",
+    "only-numeric.csv": b"name,value\nx,0.25\ny,0\nz,1\nw,0.5\n",
+    "capital.csv": b"SCORE , name\n0.25,a\n0,b\n1,c\n0.5,d\n",
+    "decimal-comma.csv": b"score\n0,25\n0,0\n1,0\n0,5\n",
+    "windows.csv": b"\xef\xbb\xbfscore\r\n0.25\r\n0\r\n1\r\n0.5\r\n\r\n",
+    "utf16.csv": "score\n0.25\n0\n1\n0.5\n".encode("utf-16"),
+    "blank-lines.csv": b"score,n\n\n0.25,1\n,\n0,2\n1,3\n0.5,4\n\n",
+    "tabs.tsv": b"score\tname\n0.25\ta\n0\tb\n1\tc\n0.5\td\n",
+    "quoted.csv": b'"score","name"\n"0.25","a, b"\n"0","x"\n"1","y"\n"0.5","z"\n',
+    "array.npy": npy(SCORES),
+    "column.npy": npy(SCORES[:, None].astype(np.float32)),
+    "archive.npz": npz(scores=SCORES),
+    "table.parquet": parquet({"score": SCORES, "name": ["a", "b", "c", "d"]}),
+    "list.json": b"[0.25, 0, 1, 0.5]",
+    "records.json": json.dumps([{"score": s} for s in SCORES.tolist()]).encode(),
+    "columns.json": json.dumps({"scores": SCORES.tolist()}).encode(),
+    "misnamed.csv": npy(SCORES),
+}
+PROBABILITY_FILES = {
+    "comma.csv": csv().encode(),
+    "semicolon.csv": csv(";", comma=True).encode(),
+    "tab.tsv": csv("\t", comma=True).encode(),
+    "split.csv": csv().replace("patient", "split,patient", 1).replace("\n", "\nx,").encode(),
+    "table.parquet": parquet(TABLE),
+    "records.json": json.dumps(
+        [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+    ).encode(),
+    "columns.json": json.dumps(TABLE).encode(),
+    "named.npz": npz(**{name: np.array(column) for name, column in TABLE.items()}),
+    "matrix.npz": npz(
+        probabilities=np.array([TABLE["normal"], TABLE["viral"]]).T,
+        labels=np.array(TABLE["label"]),
+        classes=np.array(["normal", "viral"]),
+        patients=np.array(TABLE["patient"]),
+    ),
+}
+
+
+class Upload(io.BytesIO):
+    """As Streamlit hands it over: a stream with a name, possibly read before."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        super().__init__(data)
+        self.name = name
+        self.read()
+
+
+@pytest.mark.parametrize("name", SCORE_FILES)
+def test_scores_from_path_upload_and_bytes(name, tmp_path):
+    (tmp_path / name).write_bytes(SCORE_FILES[name])
+    for file in (tmp_path / name, str(tmp_path / name), Upload(name, SCORE_FILES[name])):
+        records = read_scores(file)
+        assert records.scores.tolist() == SCORES.tolist()
+        assert records.source == name
+        assert records.probabilities is None
+    assert read_scores(SCORE_FILES[name], name=name).scores.dtype == np.float64
+
+
+@pytest.mark.parametrize("name", PROBABILITY_FILES)
+def test_probabilities_with_labels_and_patients(name):
+    records = read_scores(Upload(name, PROBABILITY_FILES[name]))
+    assert records.scores.tolist() == TRUE_SCORES
+    assert records.classes == ("normal", "viral")
+    assert records.labels.tolist() == [1, 0, 0, 1]
+    assert records.patients.tolist() == TABLE["patient"]
+    assert records.patient_count == 3
+
+
+def test_labels_may_be_positions_or_differ_in_case():
+    assert read_scores(b"label,p0,p1\n1,0.25,0.75\n0,0.5,0.5").labels.tolist() == [1, 0]
+    assert read_scores(b"label,Normal,Viral\nviral,0.25,0.75\nNORMAL,0.5,0.5").labels.tolist() == [1, 0]
+
+
+def test_a_score_column_wins_over_numbers_that_are_no_classes():
+    records = read_scores(b"score,label,age,weight\n0.5,normal,33,70\n0.25,viral,41,80")
+    assert records.scores.tolist() == [0.5, 0.25]
+
+
+REFUSALS = {
+    "empty.csv": (b"", "empty.csv: the file is empty"),
+    "blank.csv": (b"\n \n", "the file is empty"),
+    "header-only.csv": (b"score\n", "empty. At least one record"),
+    "header-only-2.csv": (b"label,a,b\n", "empty"),
+    "nan.csv": (b"score\n0.1\nnan\n0.3", "nan.csv, line 3, column 'score': the value is missing or not a finite"),
+    "gap.csv": (b"score,x\n0.1,1\n,2\n0.3,3", "gap.csv, line 3, column 'score': the value is missing"),
+    "text.csv": (b"score\n0.1\nhigh\n0.3", "text.csv, line 3, column 'score'"),
+    "infinite.csv": (b"score\n0.1\ninf", "line 3"),
+    "outside.csv": (b"score\n\n0.1\n1.5\n2.5", "line 4, column 'score': the score is outside .* \\(2 such places\\)"),
+    "negative.npy": (npy(np.array([0.1, -0.2])), "row 2, column 'score': the score is outside"),
+    "sum.csv": (b"label,a,b\na,0.5,0.6", "line 2: the probabilities do not sum to 1.*taken as classes: a, b"),
+    "logits.csv": (b"label,a,b\na,2.5,-1.5", "line 2, column 'a': the probability is outside .* not logits"),
+    "label.csv": (b"label,a,b\na,0.5,0.5\nsecret,0.5,0.5", "line 3, column 'label': the label is none of .*a, b"),
+    "no-probabilities.csv": (b"label,patient\na,1", "a 'label' but no probabilities"),
+    "one-class.csv": (b"label,a\na,1", "a 'label' but no probabilities"),
+    "twice.csv": (b"score,score\n0.1,0.2", "the column 'score' stands more than once"),
+    "twice-in-plural.csv": (b"score,Scores\n0.1,0.2", "the column 'score' stands more than once"),
+    "twice.json": (b'{"score": [0.1], "score": [0.2]}', "the column 'score' stands more than once"),
+    "unclear.csv": (b"a,b\n0.1,0.2", "2 columns hold numbers"),
+    "no-numbers.csv": (b"a,b\nx,y", "no column of numbers"),
+    "no-header.csv": (b"0.1,0.2\n0.3,0.4", "line 1: the first line must name the columns"),
+    "ragged.csv": (b"score,name\n0.1,a\n0.2\n", "line 3: it has 1 cells where the header has 2"),
+    "no-patient.csv": (b"score,patient\n0.1,a\n0.2,", "line 3, column 'patient': the patient is missing"),
+    "latin1.csv": ("score,name\n0.1,Jürgen".encode("latin-1"), "line 2: the text is not UTF-8"),
+    "binary.csv": (b"score\n\0\0\0", "not a text file"),
+    "pickled.npy": (npy(np.array([{}], dtype=object), allow_pickle=True), "holds pickled objects"),
+    "pickled.npz": (npz(score=np.array([{}], dtype=object)), "holds pickled objects"),
+    "matrix.npy": (npy(np.ones((2, 3)) / 3), "one score a record. For probabilities use NPZ"),
+    "short.npy": (npy(SCORES)[:-3], "cut short"),
+    "huge.npy": (npy(SCORES).replace(b"(4,)", b"(9999999999999,)"), "header is damaged|cut short"),
+    "short.npz": (npz(score=SCORES)[:60], "archive is damaged"),
+    "sheet.npz": (b"PK\x03\x04 not really", "archive is damaged"),
+    "short.parquet": (parquet({"score": SCORES})[:-9], "Parquet file is damaged or cut short"),
+    "nested.parquet": (parquet({"score": [[0.1], [0.2]]}), "the column 'score' is nested"),
+    "lengths.json": (b'{"label": ["a"], "a": [0.5, 0.5], "b": [0.5, 0.5]}', "not all of one length"),
+    "nested.json": (b"[[0.1], [0.2]]", "nested"),
+    "number.json": (b'{"score": 0.5}', "list of scores"),
+    "cut.json": (b"[0.1,\n0.2", "line 2: it is not valid JSON"),
+    "deep.json": (b"[" * 100_000, "not valid JSON"),
+    "shape.npz": (npz(probabilities=np.ones((2, 2)) / 2, labels=[0, 1], classes=["a"]), "1 names for 2 probabilities"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_name_the_file_the_place_and_the_remedy(name):
+    data, what = REFUSALS[name]
+    with pytest.raises(FileError, match=what) as refusal:
+        read_scores(Upload(name, data))
+    assert str(refusal.value).startswith(name)
+    assert "secret" not in str(refusal.value)
+
+
+def test_a_missing_path_and_a_file_too_large(tmp_path, monkeypatch):
+    with pytest.raises(FileError, match=r"gone\.csv: There is no such file"):
+        read_scores(tmp_path / "gone.csv")
+    monkeypatch.setattr("ppsets_core.records.score_file.MAX_BYTES", 10)
+    with pytest.raises(FileError, match="larger than"):
+        read_scores(b"score\n0.123456789")
+
+
+GOOD = [*SCORE_FILES.values(), *PROBABILITY_FILES.values()]
+
+
+@given(st.sampled_from(GOOD), st.data())
+@settings(max_examples=200, deadline=None)
+def test_damaged_files_are_read_or_refused(good, data):
+    damaged = bytearray(good)
+    for _ in range(data.draw(st.integers(1, 8))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    damaged = bytes(damaged[: data.draw(st.integers(0, len(damaged)))])
+    _read_or_refuse(damaged)
+
+
+@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".npy", ".npz", ".parquet", ".json", ""]))
+@example(b"\xff\xfe\x00", ".csv")
+@example(b";", ".csv")
+@settings(max_examples=200, deadline=None)
+def test_random_bytes_are_read_or_refused(data, ending):
+    _read_or_refuse(data, "file" + ending)
+
+
+def _read_or_refuse(data: bytes, name: str = "file.csv") -> None:
+    try:
+        records = read_scores(data, name=name)
+    except FileError:
+        return
+    assert ((records.scores >= 0) & (records.scores <= 1)).all()
+
+
+@pytest.mark.parametrize("name", ["patient", "Patient_ID", "PatientID", "patient id", "subject"])
+def test_patients_are_known_by_the_usual_names(name):
+    records = read_scores(f"{name},score\n7,0.1\n7,0.2\n9,0.3\n".encode(), "s.csv")
+    assert list(records.patients) == ["7", "7", "9"]

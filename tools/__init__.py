@@ -1,0 +1,1 @@
+"""What makes the bundled files and the documents. Run from the top folder: `python -m tools.build_experiments`."""

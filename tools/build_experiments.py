@@ -1,0 +1,74 @@
+"""`python -m tools.build_experiments [NAME …]`: run the experiments (default: all) and write docs/experiments.md anew.
+
+Every number on that page is read from docs/experiments/NAME.json, which the experiment's own command wrote.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+KEPT = DOCS / "experiments"
+
+
+TEXT = tomllib.loads((DOCS / "experiments_text.toml").read_text(encoding="utf-8"))
+
+
+def main(names: list[str]) -> None:
+    from ppsets_core.__main__ import main as ppsets
+
+    KEPT.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as out:
+        for name in names or TEXT:
+            if ppsets(["experiment", name, "--out", out]):
+                raise SystemExit(f"{name} failed")
+            for ending in (".json", ".png"):
+                if (made := Path(out) / f"{name}{ending}").exists():
+                    shutil.copy(made, KEPT)
+    (DOCS / "experiments.md").write_text(page(), encoding="utf-8")
+
+
+def page() -> str:
+    """The whole document; experiments that have not been run are left out."""
+    parts = [
+        "# The paper's experiments\n\n"
+        '"Private Prediction Sets" (Angelopoulos, Bates, Zrnic, Jordan), reproduced, the sharp rule beside '
+        "the paper's. Each section is one command, offline; it writes every number as JSON, an interactive page and, "
+        "where Chromium or Chrome is found, the picture. `python -m tools.build_experiments` runs them all and writes "
+        "this page from their numbers.\n"
+    ]
+    for name in TEXT:
+        path = KEPT / f"{name}.json"
+        if path.exists():
+            parts.append(_section(name, json.loads(path.read_text(encoding="utf-8"))))
+    return "\n".join(parts)
+
+
+def _section(name: str, found: dict) -> str:
+    lines = [f"## `{name}`: {found['title']}", "", f"`{found['command']}`", ""]
+    if (KEPT / f"{name}.png").exists():
+        lines += [f"![{found['title']}](experiments/{name}.png)", ""]
+    for table in found["tables"]:
+        lines += [f"**{table['title']}**", "", *_table(table), ""]
+    lines += ["**Found.** " + " ".join(found["found"]), ""]
+    lines += [
+        f"**The paper.** {TEXT[name]['paper']}",
+        "",
+        f"**Where ours differs, and why.** {TEXT[name]['differs']}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _table(table: dict) -> list[str]:
+    def row(cells: list) -> str:
+        return "| " + " | ".join(f"{c:,}" if isinstance(c, int) else str(c) for c in cells) + " |"
+
+    return [row(table["columns"]), "|" + " --- |" * len(table["columns"]), *map(row, table["rows"])]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,41 @@
+"""`python -m tools.bundled_scores CORONAHACK OUT`: the bundled model's scores of the held-out X-rays.
+
+Patients are numbered in a shuffled order and files are not named, so a row leads back to no picture."""
+
+import csv
+import sys
+
+import numpy as np
+
+from ppsets_core.network.prediction import FolderPrediction, predict_folder
+from ppsets_core.network.weights import load_model
+from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
+
+_SEED = 20
+
+
+def anonymous_rows(scores: dict[str, FolderPrediction]) -> list[list[str]]:
+    """patient, split, label and probabilities: shuffled, then patients numbered as they come."""
+    known = [
+        (patient, split, label, row)
+        for split, scored in scores.items()
+        for patient, label, row in zip(scored.patients, scored.labels, scored.probabilities.tolist(), strict=True)
+    ]
+    shuffled = [known[index] for index in np.random.default_rng(_SEED).permutation(len(known))]
+    numbers: dict[str, int] = {}
+    return [
+        [str(numbers.setdefault(patient, len(numbers) + 1)), split, label, *map(repr, row)]
+        for patient, split, label, row in shuffled
+    ]
+
+
+def main(coronahack: str, out: str) -> None:
+    model = load_model()
+    rows = anonymous_rows({split: predict_folder(model, read_coronahack(coronahack, split)) for split in HELD_OUT})
+    with open(out, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([["patient", "split", "label", *model.classes], *rows])
+    print(f"{out}: {len(rows)} X-rays")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
