@@ -16,7 +16,7 @@ from tests.browser.server import serve
 MOVES = 24
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WATCH = """() => {
-    const plans = () => ['paper', 'sharp'].map(r => document.querySelector('.st-key-plan_' + r).innerText).join();
+    const plans = () => [...document.querySelectorAll('[class*=st-key-plan_]')].map(plan => plan.innerText).join();
     const before = plans();
     document.addEventListener('keydown', () => { window.pressed = performance.now(); window.redrawn = null; },
         {capture: true, once: true});

@@ -8,9 +8,13 @@ import time
 import numpy as np
 
 from ppsets_core import Setting, plan, random_splits
-from ppsets_core.levels import best_gamma, paper_level
-from ppsets_core.planning import best_m
-from ppsets_core.simulation import _PrivateQuantile, _SortedRecords
+from ppsets_core import planning as planning_module
+from ppsets_core.planning import DIAGNOSIS, best_m
+from ppsets_core.rules import DEFAULT, RULES, sharp
+from ppsets_core.rules.paper import best_gamma, paper_level
+from ppsets_core.rules.sharp.bound import path_minima
+from ppsets_core.rules.sharp.class_ranks import class_ranks
+from ppsets_core.simulation import _Private
 
 
 def transcribed_quantile(scores: np.ndarray, m: int, level: float, epsilon: float, rng: np.random.Generator) -> float:
@@ -41,42 +45,47 @@ def seconds(work, repeat: int = 5) -> float:
     return min(times)
 
 
-def fresh_plan(n: int, epsilon: float, method: str) -> None:
-    best_m.cache_clear()
-    plan(n, 0.1, epsilon, method=method)
+def fresh_plan(n: int, epsilon: float, method: str, m: int | None = None, classes: int | None = None) -> None:
+    """As if it had never been asked for."""
+    for cached in (best_m, planning_module._expected_output, sharp._group_m, path_minima, class_ranks):
+        cached.cache_clear()
+    chosen = plan(n, 0.1, epsilon, method=method, m=m, per=DIAGNOSIS if classes else None, classes=classes)
+    assert chosen.coverage_expected > 0
 
 
 def planning(rng: np.random.Generator) -> None:
     print("plan, alpha = 0.1, epsilon = 1, against the transcription")
     for n in (1_000, 30_000):
         theirs = seconds(lambda n=n: transcribed_plan(n, 0.1, 1.0, rng), repeat=2)
-        for method in ("paper", "sharp"):
+        for method in RULES:
             ours = seconds(lambda n=n, method=method: fresh_plan(n, 1.0, method))
             times = f"{1e3 * ours:6.1f} ms  transcription {theirs:5.2f} s"
             print(f"  n = {n:>6,}  {method}  {times}  ratio {theirs / ours:5.0f}")
-    slowest = max(
-        (seconds(lambda n=n, e=e, r=r: fresh_plan(n, e, r), 3), n, e, r)
-        for n in (10, 100, 1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-        for e in (0.01, 0.1, 1.0, 10.0, 100.0)
-        for r in ("paper", "sharp")
-    )
-    took, n, epsilon, method = slowest
-    print(f"  slowest to n = 1,000,000: {1e3 * took:.1f} ms at n = {n:,}, epsilon = {epsilon}, {method}")
+    kinds = {f"{rule}, m chosen": {"method": rule} for rule in RULES}
+    kinds |= {f"{DEFAULT}, m = {m:,}": {"method": DEFAULT, "m": m} for m in (1_000, 1_000_000)}
+    kinds |= {f"{DEFAULT}, per diagnosis": {"method": DEFAULT, "classes": 3}}
+    print("slowest first call, n from 10 to 1,000,000, epsilon from 0.01 to 100")
+    for kind, choices in kinds.items():
+        took, n, epsilon = max(
+            (seconds(lambda n=n, e=e, choices=choices: fresh_plan(n, e, **choices), 3), n, e)
+            for n in (10, 100, 1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+            for e in (0.01, 0.1, 1.0, 10.0, 100.0)
+        )
+        print(f"  {kind}: {1e3 * took:.1f} ms at n = {n:,}, epsilon = {epsilon}")
 
 
 def quantiles(rng: np.random.Generator) -> None:
     n, m, total = 30_000, 10**6, 50_000
     print(f"one private quantile of a random split, n = {n:,} of {total:,}, m = {m:,}, epsilon = 5")
-    truth = rng.random(total)
-    records = _SortedRecords(np.column_stack([1 - truth, truth]), np.zeros(total, dtype=int))
-    for method in ("paper", "sharp"):
+    truth = np.sort(rng.random(total))
+    for method in RULES:
         chosen = plan(n, 0.1, 5.0, method=method, m=m)
-        quantile = _PrivateQuantile(records, chosen)
+        quantile = _Private(truth, chosen)
 
         def ours(quantile=quantile):
             taken = np.zeros(total, dtype=bool)
             taken[rng.permutation(total)[:n]] = True
-            quantile.draw(np.cumsum(taken), rng)
+            quantile.draw(np.vstack([taken, np.cumsum(taken)]), rng)
 
         def theirs(level=chosen.level):
             transcribed_quantile(rng.permutation(truth)[:n], m, level, 5.0, rng)
@@ -89,7 +98,11 @@ def splits(rng: np.random.Generator) -> None:
     labels = rng.integers(0, 3, 1500)
     logits = rng.normal(size=(1500, 3)) + 2 * np.eye(3)[labels]
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    for settings in ([Setting(0.1, 1.0)], [Setting(0.1, 1.0), Setting(0.1, 1.0, "sharp")]):
+    for settings in (
+        [Setting(0.1, 1.0)],
+        [Setting(0.1, 1.0, rule) for rule in RULES],
+        [Setting(0.1, 1.0, per=DIAGNOSIS)],
+    ):
         taken = seconds(lambda s=settings: random_splits(probabilities, labels, 1000, s, 1000, rng), 2)
         print(f"1,000 splits of 1,500 x 3 probabilities, {len(settings)} setting(s): {taken:.2f} s")
 

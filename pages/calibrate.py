@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.widgets.calibrate.plans import RULES, make_plans, show_plans
+from pages.widgets.calibrate.plans import choose_promise, choose_rule, make_plans, show_plans
 from pages.widgets.calibrate.reading import Reading, summarise
 from pages.widgets.calibrate.release import release_step
 from pages.widgets.calibrate.saved_source import load_saved
@@ -50,11 +50,12 @@ def _plan_and_release(reading: Reading, records: Records) -> None:
         alpha = choose_alpha()
     with right:
         epsilon = choose_epsilon()
-    rule = st.radio(
-        "Rule", RULES, format_func=lambda rule: RULES[rule][0], key="rule", horizontal=True, persist_state="session"
-    )
+    classes = choose_promise(records)
+    rule_place = st.container()
     m, gamma = _advanced()
-    plans = make_plans(len(records), alpha, epsilon, m, gamma)
+    plans = make_plans(len(records), alpha, epsilon, m, gamma, classes)
+    with rule_place:
+        rule = choose_rule(list(plans))
     show_plans(plans, rule, m, gamma, records.unit)
     st.subheader("3 · Spend and calibrate")
     release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)

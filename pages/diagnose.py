@@ -9,7 +9,8 @@ from pages.widgets.guard import guarded
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
-from ppsets_core import Calibration
+from ppsets_core import Simulation
+from ppsets_core.calibration import Drawn
 from ppsets_core.wording import meaning
 
 
@@ -37,13 +38,13 @@ def _say_what_to_do() -> None:
         st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
 
 
-def _say_what_applies(calibration: Calibration) -> None:
+def _say_what_applies(calibration: Drawn) -> None:
     warn_of_other_model(calibration)
-    if calibration.simulated:
+    if isinstance(calibration, Simulation):
         st.warning("This calibration is a **simulation**: its threshold is no private release.")
     if calibration.is_trivial:
         st.warning("This calibration had too few records: every set holds every diagnosis.", icon=":material/block:")
-    st.write(meaning(calibration))
+    st.write(as_text(meaning(calibration)))
     unknown = "; the two must belong together" if fits_model(calibration) is None else ""
     st.caption(as_text(f"Calibrated with {calibration_source()}. Model: {model_name()}{unknown}."))
 

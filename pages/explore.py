@@ -2,16 +2,20 @@
 
 import streamlit as st
 
+from pages.widgets.explore.by_diagnosis import show_by_diagnosis
 from pages.widgets.explore.level_curves import show_levels
 from pages.widgets.explore.planner import show_planner
 from pages.widgets.explore.release import show_release
 from pages.widgets.explore.source import choose_records
 from pages.widgets.explore.splits import show_splits
+from pages.widgets.explore.tradeoff_map import show_map
 from pages.widgets.guard import guarded
 from pages.widgets.through_app import shown_by_app
 
 VIEWS = {
     "Planner": show_planner,
+    "Trade-off map": show_map,
+    "By diagnosis": show_by_diagnosis,
     "Levels": show_levels,
     "Random splits": show_splits,
     "Inside a release": show_release,

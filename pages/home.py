@@ -1,13 +1,16 @@
 """Home: what this is for, three steps, the state of this session, and the demo."""
 
+from typing import Literal
+
 import streamlit as st
 
 from pages.widgets.active_model import fits_model, warn_of_other_weights
 from pages.widgets.calibration_card import show_calibration
-from pages.widgets.home.demo import run_demo
+from pages.widgets.home.demo import Demo, run_demo
 from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
+from ppsets_core import Simulation
 from ppsets_core.ledger.amounts import shown
 
 STEPS = (
@@ -49,7 +52,7 @@ def _calibration() -> None:
     calibration = active_calibration()
     if calibration is None or fits_model(calibration) is not False:
         warn_of_other_weights()
-    kind = "primary" if calibration is None else "secondary"
+    kind: Literal["primary", "secondary"] = "primary" if calibration is None else "secondary"
     if st.button("Try the demo", key="demo", type=kind, icon=":material/play_arrow:"):
         with st.spinner("Calibrating on the bundled public scores …"):
             demo = run_demo(open_ledger)
@@ -59,16 +62,16 @@ def _calibration() -> None:
     if calibration is None:
         st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
         return
-    demo = st.session_state.get("demo_told")
-    if demo is not None and demo.calibration is calibration:
-        show = st.warning if calibration.simulated else st.success
-        show(as_text(demo.sentence))
+    told: Demo | None = st.session_state.get("demo_told")
+    if told is not None and told.calibration is calibration:
+        show = st.warning if isinstance(calibration, Simulation) else st.success
+        show(as_text(told.sentence))
     st.write("Active calibration:")
     show_calibration(calibration, calibration_source(), key="home")
 
 
 def _budgets() -> None:
-    accounts = open_ledger().datasets()
+    accounts = open_ledger().accounts()
     if not accounts:
         st.write("None yet. A data set gets its budget with its first calibration.")
     for account in accounts[:MOST_ACCOUNTS]:

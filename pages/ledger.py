@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
-from pages.widgets.calibration_card import describe
 from pages.widgets.ledger.raise_budget import raise_budget_step
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
 from pages.widgets.through_app import shown_by_app
@@ -11,9 +10,11 @@ from ppsets_core import Ledger
 from ppsets_core.figures.ledger import spending
 from ppsets_core.ledger import Release
 from ppsets_core.ledger.amounts import shown
-from ppsets_core.ledger.export import export_csv, export_json
+from ppsets_core.ledger.export import export_csv, export_json, thresholds_in_words
+from ppsets_core.wording import describe
 
 ALL = "All data sets"
+NOT_RELEASED = "charged, not released"
 
 
 def main() -> None:
@@ -23,7 +24,7 @@ def main() -> None:
         "a release beyond it is refused before anything is drawn."
     )
     ledger = open_ledger()
-    accounts = ledger.datasets()
+    accounts = ledger.accounts()
     if not accounts:
         st.info("The ledger is empty. A data set gets its budget with its first calibration.")
         st.page_link("pages/calibrate.py", label="Open Calibrate", icon=":material/arrow_forward:")
@@ -46,11 +47,11 @@ def main() -> None:
 def _spending(ledger: Ledger) -> None:
     st.subheader("Spending over time")
     changes = ledger.budget_changes()
-    names = list(dict.fromkeys(change.dataset for change in changes))
+    names = list(dict.fromkeys(change.account for change in changes))
     chosen = ALL
     if len(names) > 1:
         chosen = st.selectbox("Data set", [ALL, *names], key="spending_of")
-    kept = [change for change in changes if chosen in (ALL, change.dataset)]
+    kept = [change for change in changes if chosen in (ALL, change.account)]
     releases = ledger.releases(None if chosen == ALL else chosen)
     st.plotly_chart(spending(releases, kept), key="spending", alt="ε spent by each data set over time, and its budget")
 
@@ -76,27 +77,29 @@ def _use_again(releases: list[Release]) -> None:
     if not releases:
         return
     release = st.selectbox("A release to use again, for nothing", releases, format_func=_title, key="use_again")
-    warn_of_other_model(release.calibration)
+    if (calibration := release.calibration) is None:
+        return
+    warn_of_other_model(calibration)
     with st.container(horizontal=True):
         if st.button("Use this calibration", key="use_release"):
-            set_active_calibration(release.calibration, release.dataset)
+            set_active_calibration(calibration, release.account)
             st.rerun()
         st.download_button(
             "Download it (JSON)",
-            release.calibration.to_json(),
+            calibration.to_json(),
             f"calibration-{release.id}.json",
             "application/json",
             key="download_release",
             on_click="ignore",
         )
-    if active_calibration() == release.calibration:
+    if active_calibration() == calibration:
         st.success("In use in this browser session.")
 
 
 def _history(ledger: Ledger) -> None:
     with st.expander("Budgets as they were set and raised"):
         rows = [
-            {"time (UTC)": _when(change.time), "data set": change.dataset, "budget": shown(change.budget)}
+            {"time (UTC)": _when(change.time), "data set": change.account, "budget": shown(change.budget)}
             for change in reversed(ledger.budget_changes())
         ]
         st.dataframe(rows, hide_index=True, alt="Every budget as it was set or raised, newest first")
@@ -107,21 +110,23 @@ def _row(release: Release) -> dict:
     return {
         "no.": release.id,
         "time (UTC)": _when(release.time),
-        "data set": release.dataset,
+        "data set": release.account,
         "ε": shown(release.epsilon),
         "rule": calibration.method if calibration else "",
         "α": calibration.alpha if calibration else None,
         "n": calibration.n if calibration else None,
         "m": calibration.m if calibration else None,
-        "ŝ": calibration.threshold if calibration else None,
+        "ŝ": thresholds_in_words(calibration) if calibration else None,
         "protects one": calibration.unit if calibration else "",
         "model": calibration.model or "unknown" if calibration else "",
-        "status": "released" if calibration else "charged, not released",
+        "status": "released" if calibration else NOT_RELEASED,
     }
 
 
 def _title(release: Release) -> str:
-    return f"No. {release.id}, {release.dataset}: {describe(release.calibration)}"
+    calibration = release.calibration
+    told = NOT_RELEASED if calibration is None else describe(calibration, calibration.unit)
+    return f"No. {release.id}, {release.account}: {told}"
 
 
 def _when(time: str) -> str:

@@ -2,26 +2,39 @@
 
 >>> import numpy as np
 >>> import ppsets_core as pp
->>> scores = np.random.default_rng(0).random(1000)     # 1 − probability of the true class, one a patient
->>> plan = pp.plan(len(scores), alpha=0.1, epsilon=1.0, method="sharp")   # public, free
->>> calibration = pp.calibrate(scores, alpha=0.1, epsilon=1.0, method="sharp")   # one release, costs ε
->>> pp.prediction_sets([[0.7, 0.2, 0.1]], calibration.threshold).shape
+>>> scores = np.random.default_rng(0).random(1000)     # 1 − probability of the true class, one per patient
+>>> plan = pp.plan(len(scores), alpha=0.1, epsilon=1.0)   # public, free
+>>> calibration = pp.calibrate(scores, alpha=0.1, epsilon=1.0)   # one release, costs ε
+>>> pp.prediction_sets([[0.7, 0.2, 0.1]], calibration).shape
 (1, 3)
 """
 
-from ppsets_core.calibration import Calibration
+from typing import TYPE_CHECKING
+
+from ppsets_core.calibration import Calibration, Simulation
 from ppsets_core.errors import BudgetError, FileError, InputError, LedgerError, PpsetsError
 from ppsets_core.evaluation import Evaluation, evaluate
-from ppsets_core.ledger import Ledger
+from ppsets_core.ledger import Account, Ledger, Release
 from ppsets_core.planning import Plan, plan, smallest_epsilon, smallest_n
-from ppsets_core.private_quantile import ReleaseDistribution, calibrate, release_distribution
+from ppsets_core.private_quantile import ReleaseDistribution, calibrate, release_distribution, simulate
 from ppsets_core.records import Records, one_per_patient, read_scores
 from ppsets_core.sets import conformity_scores, prediction_sets, ranked_sets
 from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.split_conformal import nonprivate_threshold
 from ppsets_core.xrays import read_folder
 
+if TYPE_CHECKING:
+    from ppsets_core.network import XrayModel as XrayModel
+    from ppsets_core.network import load_model as load_model
+    from ppsets_core.network import predict as predict
+    from ppsets_core.network import predict_folder as predict_folder
+
+__version__ = "0.2.0"
+
+_OF_THE_NETWORK = ("XrayModel", "load_model", "predict", "predict_folder")
+
 __all__ = [
+    "Account",
     "BudgetError",
     "Calibration",
     "Evaluation",
@@ -33,32 +46,37 @@ __all__ = [
     "Plan",
     "PpsetsError",
     "Records",
+    "Release",
     "ReleaseDistribution",
     "Setting",
+    "Simulation",
     "SplitResult",
     "calibrate",
     "conformity_scores",
     "evaluate",
-    "load_model",
     "nonprivate_threshold",
     "one_per_patient",
     "plan",
-    "predict",
     "prediction_sets",
     "random_splits",
     "ranked_sets",
     "read_folder",
     "read_scores",
     "release_distribution",
+    "simulate",
     "smallest_epsilon",
     "smallest_n",
 ]
 
 
-def __getattr__(name: str):
-    """The network's names load torch, and only when they are asked for."""
-    if name in ("load_model", "predict"):
+def __getattr__(name: str) -> object:
+    """The network's names load torch, and only when they are asked for: by name, so `import *` does not."""
+    if name in _OF_THE_NETWORK:
         from ppsets_core import network
 
         return getattr(network, name)
     raise AttributeError(f"module 'ppsets_core' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_OF_THE_NETWORK])

@@ -1,18 +1,18 @@
-"""`python -m ppsets_core VERB`: the command line, one file a verb in `commands/`."""
+"""`ppsets VERB`, also `python -m ppsets_core VERB`: the command line, one file per verb in `commands/`."""
 
 import argparse
 import sys
 from importlib import import_module
 
+from ppsets_core import __version__
 from ppsets_core.errors import PpsetsError
 
-VERBS = ("plan", "score", "calibrate", "predict", "ledger", "train", "experiment")
+VERBS = ("app", "plan", "score", "calibrate", "predict", "ledger", "train", "experiment")
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m ppsets_core", description="Private prediction sets for chest X-rays."
-    )
+    parser = argparse.ArgumentParser(prog="ppsets", description="Private prediction sets for chest X-rays.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     for verb in VERBS:
         command = import_module(f"ppsets_core.commands.{verb}")

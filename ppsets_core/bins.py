@@ -15,7 +15,7 @@ def bin_index(scores: np.ndarray, m: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Runs:
-    """Stretches of neighbouring bins that share L = #{[s] < e_j} and K = #{[s] ≤ e_j}; at most 2n+1, whatever m is.
+    """Stretches of neighbouring bins that share L = #{[s] < e_j} and K = #{[s] ≤ e_j}; at most 2n+2, whatever m is.
 
     The last axis counts runs. A run whose `last` is below its `first` is empty.
     """
@@ -24,16 +24,21 @@ class Runs:
     last: np.ndarray
     below: np.ndarray  # L
     upto: np.ndarray  # K
+    m: int | None = None  # the number of all bins, where the top one is among the runs
 
     @property
     def bins(self) -> np.ndarray:
         return self.last - self.first + 1
 
+    @property
+    def is_top(self) -> np.ndarray:
+        """Which run is the top bin, all of it and alone."""
+        return (self.first == self.last) & (self.last == self.m)
+
 
 def runs_around(occupied: np.ndarray, upto: np.ndarray, before: int = 0, first: int = 1, last: int = 1) -> Runs:
     """The runs from bin `first` to bin `last`, given the occupied bins in between, K at each, and K before them all."""
-    shape = (*occupied.shape[:-1], 2 * occupied.shape[-1] + 1)
-    runs = Runs(*(np.empty(shape, dtype=np.int64) for _ in range(4)))
+    runs = Runs(*np.empty((4, *occupied.shape[:-1], 2 * occupied.shape[-1] + 1), dtype=np.int64))
     runs.first[..., 0], runs.last[..., -1], runs.upto[..., 0] = first, last, before
     runs.first[..., 1::2], runs.last[..., 1::2] = occupied, occupied
     runs.first[..., 2::2], runs.last[..., 0:-1:2] = occupied + 1, occupied - 1
@@ -44,8 +49,9 @@ def runs_around(occupied: np.ndarray, upto: np.ndarray, before: int = 0, first: 
 
 
 def runs_of(scores: np.ndarray, m: int) -> Runs:
-    """All runs of a data set, empty ones left out."""
-    occupied, counts = np.unique(bin_index(scores, m), return_counts=True)
+    """All runs of a data set, empty ones left out; the top bin, which ŝ = 1 stands for, is always one of its own."""
+    occupied, counts = np.unique(np.append(bin_index(scores, m), m), return_counts=True)
+    counts[-1] -= 1
     runs = runs_around(occupied, np.cumsum(counts), last=m)
     kept = runs.bins > 0
-    return Runs(runs.first[kept], runs.last[kept], runs.below[kept], runs.upto[kept])
+    return Runs(runs.first[kept], runs.last[kept], runs.below[kept], runs.upto[kept], m)

@@ -7,6 +7,7 @@ from ppsets_core.places import MODELS
 
 BUNDLED_WEIGHTS = MODELS / "resnet18_xray.safetensors"
 LENGTH = 16
+FINGERPRINT = f"[0-9a-f]{{{LENGTH}}}"
 
 
 def fingerprint_of(safetensors: bytes) -> str:

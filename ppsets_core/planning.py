@@ -1,38 +1,37 @@
 """The plan: m*, γ*, the level or rank to aim at and the coverage promised, from n, α and ε alone. Costs no privacy."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
-from ppsets_core import levels
 from ppsets_core.errors import InputError
-from ppsets_core.mechanism import Mechanism, PaperQuantile, SharpQuantile
-from ppsets_core.uniform_scores import expected_output, least_expected_output
+from ppsets_core.rules import DEFAULT, RULES, GroupRule, rule_named
+from ppsets_core.rules.choosing_m import expected_output, least_of
+from ppsets_core.rules.mechanism import Mechanism
+from ppsets_core.rules.rule import no_gamma
 from ppsets_core.validation import (
     LARGEST_EPSILON,
     LARGEST_N,
-    LEAST_EPSILON,
     check_alpha,
+    check_count,
     check_epsilon,
     check_gamma,
     check_m,
-    check_method,
     check_n,
+    check_name,
+    check_names,
 )
 
-BIN_GRIDS = {
-    "paper": tuple(int(m) for m in np.unique(np.round(np.logspace(2, 6, 50)))),
-    "sharp": tuple(int(m) for m in np.unique(np.round(np.logspace(1, 6, 60)))),
-}
+DIAGNOSIS = "diagnosis"
 
 
 @dataclass(frozen=True)
 class Plan:
     """Everything about a calibration that can be known, and shown, before the data is touched.
 
-    `coverage_upper` is for evenly spread scores: largest bin mass 1/m. `gamma` belongs to the paper's rule, `rank` to
-    the sharp one, whose `level` is its rank/n; a level of 1 or more means too few records.
+    `method` names the rule. `gamma` and `rank` are None where the rule has none; a level of 1 or more means that the
+    rule would need more records than there are. `per`: whom the promise holds for, all patients together (None), each
+    diagnosis, or each of the named groups of a column; then level and rank follow from private counts: None.
     """
 
     n: int
@@ -41,112 +40,174 @@ class Plan:
     method: str
     m: int
     gamma: float | None
-    level: float
+    level: float | None
     rank: int | None
     coverage_lower: float
-    coverage_upper: float
+    per: str | None = None
+    groups: int = 1
+    group_names: tuple[str, ...] = ()
 
     @property
     def is_trivial(self) -> bool:
         """Too few records for this α and ε: ŝ = 1, every set holds every label, and no privacy is spent."""
-        return self.level >= 1 if self.method == "paper" else self.rank is None
+        return self.per is None and self._mechanism is None
 
     @property
     def mechanism(self) -> Mechanism:
         """The exponential mechanism that draws ŝ; a trivial plan has none."""
-        if self.is_trivial:
+        if self.per is not None:
+            raise InputError(f"This plan draws a threshold for each {self.per}: use `mechanism_for`.")
+        if (mechanism := self._mechanism) is None:
             raise InputError("This plan is trivial: ŝ is 1 and nothing is drawn.")
-        if self.method == "paper":
-            return PaperQuantile(self.level, self.epsilon)
-        return SharpQuantile(self.rank, self.epsilon)
+        return mechanism
+
+    def mechanism_for(self, count: int) -> Mechanism:
+        """What draws the threshold of one diagnosis or group that has so many of the n records. Which is private."""
+        return group_rule(self.method).group_mechanism(count, self.n, self.alpha, self.epsilon, self.m)
+
+    @property
+    def usual_count(self) -> int:
+        """The records of one diagnosis or group if all had equally many."""
+        return self.n // self.groups
+
+    @property
+    def _mechanism(self) -> Mechanism | None:
+        return None if self.level is None else rule_named(self.method).mechanism(self.level, self.rank, self.epsilon)
+
+    @property
+    def coverage_expected(self) -> float:
+        """The coverage to expect if scores are spread evenly over [0, 1]: an example, where the promise is a bound.
+
+        With a promise for each diagnosis or group: of one that has its equal share of the records.
+        """
+        if self.is_trivial:
+            return 1.0
+        if self.per is None:
+            return _expected_output(self.mechanism, self.n, self.m)
+        return _expected_output(self.mechanism_for(self.usual_count), self.usual_count, self.m)
 
 
 def plan(
-    n: int, alpha: float, epsilon: float, *, method: str = "paper", m: int | None = None, gamma: float | None = None
+    n: int,
+    alpha: float,
+    epsilon: float,
+    *,
+    method: str = DEFAULT,
+    m: int | None = None,
+    gamma: float | None = None,
+    per: str | None = None,
+    classes: int | Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
 ) -> Plan:
     """The plan for n records; m* and γ* are chosen where they are not given. Deterministic and data-independent.
 
-    >>> p = plan(1000, 0.1, 1.0, m=10_000)
+    `per="diagnosis"` promises coverage within each of the `classes`, `per="site"` (say) within each of the `groups` of
+    that public column, which are named beforehand; of classes the number is enough.
+
+    >>> p = plan(1000, 0.1, 1.0, method="paper", m=10_000)
     >>> round(p.gamma, 6), round(p.level, 6), p.is_trivial
     (0.022102, 0.933546, False)
     """
-    n, alpha, epsilon, method = check_n(n), check_alpha(alpha), check_epsilon(epsilon), check_method(method)
-    if method == "sharp" and gamma is not None:
-        raise InputError("gamma belongs to the paper's rule; the sharp rule has none. Leave it out.")
-    if gamma is not None:
-        gamma = check_gamma(gamma)
+    n, alpha, epsilon, rule = check_n(n), check_alpha(alpha), check_epsilon(epsilon), rule_named(method)
+    gamma = None if gamma is None else check_gamma(gamma)
+    if per is not None:
+        return _plan_per_group(n, alpha, epsilon, method, m, gamma, check_name(per), *_parts(per, classes, groups))
+    if classes is not None or groups is not None:
+        raise InputError("Classes and groups belong to a promise for each of them: say so with per.")
     m = best_m(n, alpha, epsilon, method, gamma) if m is None else check_m(m)
-    return _paper_plan(n, alpha, epsilon, m, gamma) if method == "paper" else _sharp_plan(n, alpha, epsilon, m)
+    aim = rule.aim(n, alpha, epsilon, m, gamma)
+    return Plan(n, alpha, epsilon, method, m, aim.gamma, aim.level, aim.rank, aim.coverage_lower)
 
 
-def _paper_plan(n: int, alpha: float, epsilon: float, m: int, gamma: float | None) -> Plan:
-    gamma = levels.best_gamma(n, alpha, epsilon) if gamma is None else gamma
-    level = levels.paper_level(n, alpha, epsilon, m, gamma)
-    lower, upper = 1.0, 1.0
-    if level < 1:
-        lower, upper = 1 - alpha, levels.paper_upper_bound(n, alpha, epsilon, m, gamma, level, p=1 / m)
-    return Plan(n, alpha, epsilon, "paper", m, gamma, level, None, lower, upper)
+def at_epsilon(planned: Plan, epsilon: float) -> Plan:
+    """The same plan with another ε; m and γ are chosen anew."""
+    grouped = planned.per is not None
+    return plan(
+        planned.n,
+        planned.alpha,
+        epsilon,
+        method=planned.method,
+        per=planned.per,
+        classes=planned.groups if grouped and not planned.group_names else None,
+        groups=planned.group_names or None,
+    )
 
 
-def _sharp_plan(n: int, alpha: float, epsilon: float, m: int) -> Plan:
-    rank = levels.sharp_rank(n, alpha, epsilon, m)
-    level = rank / n
-    if rank > n:
-        return Plan(n, alpha, epsilon, "sharp", m, None, level, None, 1.0, 1.0)
-    lower = levels.sharp_lower_bound(n, epsilon, m, rank)
-    upper = levels.sharp_upper_bound(n, epsilon, m, rank, p=1 / m)
-    return Plan(n, alpha, epsilon, "sharp", m, None, level, rank, lower, upper)
+def _plan_per_group(
+    n: int,
+    alpha: float,
+    epsilon: float,
+    method: str,
+    m: int | None,
+    gamma: float | None,
+    per: str,
+    groups: int,
+    names: tuple[str, ...],
+) -> Plan:
+    rule = group_rule(method)
+    no_gamma(gamma)
+    m = rule.group_m(n, groups, alpha, epsilon) if m is None else check_m(m)
+    return Plan(n, alpha, epsilon, method, m, None, None, None, 1 - alpha, per, groups, names)
+
+
+def _parts(per: str, classes: int | Sequence[str] | None, groups: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
+    """How many diagnoses or groups there are, and the groups' names."""
+    if per == DIAGNOSIS:
+        if classes is None or groups is not None:
+            raise InputError("A promise for each diagnosis needs classes, by name or number, and no groups.")
+        return check_count(classes if isinstance(classes, int) else len(check_names(classes, "classes")), "classes"), ()
+    if groups is None or classes is not None:
+        raise InputError(f"A promise for each {per} needs the names of the groups, and no classes.")
+    names = check_names(groups, "groups")
+    return check_count(len(names), "groups"), names
+
+
+def group_rule(method: str) -> GroupRule:
+    """The rule, if it can promise coverage within each diagnosis or group."""
+    rule = rule_named(method)
+    if not isinstance(rule, GroupRule):
+        able = " or ".join(name for name, other in RULES.items() if isinstance(other, GroupRule))
+        raise InputError(f"The {rule.label} holds for all patients together only; for each group use method='{able}'.")
+    return rule
 
 
 @lru_cache(maxsize=1024)
 def best_m(n: int, alpha: float, epsilon: float, method: str, gamma: float | None = None) -> int:
     """m*: the number of bins on the rule's grid with the least expected ŝ on uniform scores, the least such m on ties.
 
-    Fewer bins cost resolution, more bins cost level. One m near the usual best is tried first, so that most others need
-    no more than their bound from below.
+    Fewer bins cost resolution, more bins cost level. See docs/method.md#choosing-m.
     """
-    if method == "paper" and gamma is None:
-        gamma = levels.best_gamma(n, alpha, epsilon)
-    grid = BIN_GRIDS[method]
-    usual = min(grid, key=lambda m: abs(3 * m - n * epsilon))
-    best = (1.0, grid[0])
-    for m in (usual, *grid):
-        candidate = plan(n, alpha, epsilon, method=method, m=m, gamma=gamma)
-        if not candidate.is_trivial and least_expected_output(candidate.mechanism, n, m) <= best[0]:
-            best = min(best, (expected_output(candidate.mechanism, n, m), m))
-    return best[1]
+    rule = rule_named(method)
+    drawn = dict(zip(rule.grid, rule.candidates(n, alpha, epsilon, rule.grid, gamma), strict=True))
+    useful = {m: mechanism for m, mechanism in drawn.items() if mechanism is not None}
+    if not useful:
+        return rule.grid[0]
+    return least_of(
+        useful,
+        least=lambda m: useful[m].least_output(n, m),
+        exact=lambda m: _expected_output(useful[m], n, m),
+    )[1]
 
 
-def smallest_n(alpha: float, epsilon: float, method: str = "paper", *, m: int | None = None) -> int:
-    """The least number of records whose plan is not trivial. More records never turn a plan trivial again."""
-    m = _easiest_m(m, method)
-    low, high = 0, 1
-    while plan(high, alpha, epsilon, method=method, m=m).is_trivial:
-        low, high = high, 2 * high
-        if high > LARGEST_N:
-            raise InputError(f"No data set below {LARGEST_N:.0e} records is enough for this alpha and epsilon.")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if plan(middle, alpha, epsilon, method=method, m=m).is_trivial else (low, middle)
-    return high
+_expected_output = lru_cache(maxsize=4096)(expected_output)
 
 
-def smallest_epsilon(n: int, alpha: float, method: str = "paper", *, m: int | None = None) -> float:
-    """The least ε, to the last bit of a float, with which n records give a plan that is not trivial."""
-    m = _easiest_m(m, method)
-    low, high = LEAST_EPSILON, LARGEST_EPSILON
-    if plan(n, alpha, high, method=method, m=m).is_trivial:
+def smallest_n(alpha: float, epsilon: float, method: str = DEFAULT, *, m: int | None = None) -> int:
+    """The least number of records with which a set can leave anything out: with m bins, or with the fewest that are
+    ever chosen, the first of the rule's grid. More records never turn a plan trivial again.
+    """
+    alpha, epsilon, m = check_alpha(alpha), check_epsilon(epsilon), None if m is None else check_m(m)
+    if (found := rule_named(method).smallest_n(alpha, epsilon, m)) is None:
+        raise InputError(f"No data set below {LARGEST_N:.0e} records is enough for this alpha and epsilon.")
+    return found
+
+
+def smallest_epsilon(n: int, alpha: float, method: str = DEFAULT, *, m: int | None = None) -> float:
+    """The least ε, to the last bit of a float, with which n records let a set leave anything out, likewise."""
+    n, alpha, m = check_n(n), check_alpha(alpha), None if m is None else check_m(m)
+    if (found := rule_named(method).smallest_epsilon(n, alpha, m)) is None:
         raise InputError(
             f"{n} records are too few at alpha = {alpha:g} whatever epsilon is; "
-            f"at least {smallest_n(alpha, high, method, m=m)} are needed."
+            f"at least {smallest_n(alpha, LARGEST_EPSILON, method, m=m)} are needed."
         )
-    if not plan(n, alpha, low, method=method, m=m).is_trivial:
-        return low
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (middle, high) if plan(n, alpha, middle, method=method, m=m).is_trivial else (low, middle)
-    return high
-
-
-def _easiest_m(m: int | None, method: str) -> int:
-    """Levels and ranks grow with m, so the grid's least m is the last to turn trivial."""
-    return BIN_GRIDS[check_method(method)][0] if m is None else check_m(m)
+    return found

@@ -1,70 +1,120 @@
-"""One private draw of ŝ, and nothing but ŝ, from the scores; and the exact law it is drawn from."""
+"""One private draw of ŝ, and nothing but ŝ, from the records; and the exact law it is drawn from."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
-from ppsets_core.bins import runs_of
-from ppsets_core.calibration import Calibration, check_binding
+from ppsets_core.bins import Runs, runs_of
+from ppsets_core.calibration import Calibration, Simulation, check_binding, now
 from ppsets_core.errors import InputError
-from ppsets_core.mechanism import run_probabilities
-from ppsets_core.planning import Plan, plan
+from ppsets_core.planning import DIAGNOSIS, Plan, plan
+from ppsets_core.records.records import Records
+from ppsets_core.rules import DEFAULT
+from ppsets_core.rules.mechanism import Mechanism, run_probabilities
 from ppsets_core.sampling import draw_release, draw_simulation
 from ppsets_core.validation import check_scores
 
+Draw = Callable[[Mechanism, Runs, int], int]
+
 
 def calibrate(
-    scores: np.ndarray,
+    records: Records | np.ndarray | Sequence[float],
     alpha: float,
     epsilon: float,
     *,
-    method: str = "paper",
+    method: str = DEFAULT,
     m: int | None = None,
     gamma: float | None = None,
-    rng: np.random.Generator | None = None,
-    unit: str = "record",
-    model: str | None = None,
+    per: str | None = None,
+    groups: Sequence[str] | None = None,
 ) -> Calibration:
-    """Draw ŝ with ε-differential privacy for each record, so that P(Y ∈ C(X)) ≥ 1 − α. With `rng`, a simulation.
+    """Draw ŝ with ε-differential privacy, so that P(Y ∈ C(X)) ≥ 1 − α. A release that costs ε, and no one counts it.
 
-    Each call is a release that costs ε and no one counts; `Ledger.calibrate` counts. Say `unit="patient"` if each
-    score is another patient's, and as `model` the fingerprint of the model behind the scores: both are kept with ŝ.
+    `Ledger.release` counts. Records know their classes, their model and whom ε protects; bare scores do not.
 
-    >>> calibrate([0.1] * 50, 0.1, 0.1).threshold  # too few records for this ε: every label, nothing spent
+    >>> calibrate([0.1] * 9, 0.1, 0.1).threshold  # too few records for this ε: every label, nothing spent
     1.0
     """
-    scores = check_scores(scores)
-    chosen = plan(len(scores), alpha, epsilon, method=method, m=m, gamma=gamma)
-    return calibrate_as_planned(scores, chosen, rng, unit=unit, model=model)
+    records = as_records(records)
+    if per == DIAGNOSIS:
+        need_labels(records)
+    classes = records.classes if per == DIAGNOSIS else None
+    n = len(records)
+    chosen = plan(n, alpha, epsilon, method=method, m=m, gamma=gamma, per=per, classes=classes, groups=groups)
+    return release(records, chosen)
 
 
-def calibrate_as_planned(
-    scores: np.ndarray,
-    chosen: Plan,
-    rng: np.random.Generator | None = None,
-    *,
-    unit: str = "record",
-    model: str | None = None,
-) -> Calibration:
-    """`calibrate` with a plan already made for as many records."""
-    check_binding(unit, model)
-    if rng is not None and not isinstance(rng, np.random.Generator):
-        raise InputError("rng must be a numpy.random.Generator for a simulation, or left out for a release.")
-    _check_count(scores, chosen)
-    threshold = 1.0
-    if not chosen.is_trivial:
-        runs = runs_of(scores, chosen.m)
-        if rng is None:
-            threshold = draw_release(chosen.mechanism, runs, chosen.n) / chosen.m
-        else:
-            threshold = draw_simulation(chosen.mechanism, runs, chosen.n, rng) / chosen.m
+def release(records: Records, chosen: Plan, *, dataset: str | None = None) -> Calibration:
+    """Draw as planned, by OpenDP. Nobody counts it here: `Ledger.release` charges first and then calls this."""
+    check_binding(records.unit, records.model, dataset)
+    return Calibration(**_drawn(records, chosen, draw_release), unit=records.unit, dataset=dataset, date=now())
+
+
+def simulate(records: Records | np.ndarray | Sequence[float], chosen: Plan, rng: np.random.Generator) -> Simulation:
+    """Draw as planned with a seedable generator: a trial on public records, of another type than a release."""
+    if not isinstance(rng, np.random.Generator):
+        raise InputError("rng must be a numpy.random.Generator, such as numpy.random.default_rng(0).")
+
+    def draw(mechanism: Mechanism, runs: Runs, n: int) -> int:
+        return draw_simulation(mechanism, runs, n, rng)
+
+    return Simulation(**_drawn(as_records(records), chosen, draw))
+
+
+def as_records(records: Records | np.ndarray | Sequence[float]) -> Records:
+    """Bare scores as records of which nothing else is known."""
+    if isinstance(records, Records):
+        return records
+    scores = check_scores(np.asarray(records) if isinstance(records, np.ndarray) else records)
+    return Records("scores", scores, scores)
+
+
+def _drawn(records: Records, chosen: Plan, draw: Draw) -> dict[str, Any]:
+    """The fields that a release and a simulation share."""
+    check_plan(records, chosen)
+    thresholds: tuple[float, ...] = (1.0,)
+    if chosen.per is not None:
+        parts = _parts(records, chosen)
+        thresholds = tuple(
+            draw(chosen.mechanism_for(len(part)), runs_of(part, chosen.m), len(part)) / chosen.m for part in parts
+        )
+    elif not chosen.is_trivial:
+        thresholds = (draw(chosen.mechanism, runs_of(records.scores, chosen.m), chosen.n) / chosen.m,)
     public = {field.name: getattr(chosen, field.name) for field in fields(Plan)}
-    return Calibration(threshold=threshold, simulated=rng is not None, unit=unit, model=model, **public)
+    return {"thresholds": thresholds, "classes": records.classes, "model": records.model, **public}
+
+
+def need_labels(records: Records) -> None:
+    if not records.classes or records.labels is None:
+        raise InputError(
+            f"{records.source}: a promise for each diagnosis needs the label of every record, and there are "
+            "scores only. Give a probability for each diagnosis and the true one as `label`."
+        )
+
+
+def check_plan(records: Records, chosen: Plan) -> None:
+    """Whether the records are as many as planned for and say what the plan needs of them."""
+    _check_count(len(records), chosen)
+    if chosen.per == DIAGNOSIS:
+        need_labels(records)
+        if len(records.classes) != chosen.groups:
+            raise InputError(f"The plan is for {chosen.groups} classes but there are {len(records.classes)}.")
+    elif chosen.per is not None and chosen.per not in records.groups:
+        raise InputError(f"{records.source}: there is no column '{chosen.per}' that says the group of each record.")
+
+
+def _parts(records: Records, chosen: Plan) -> list[np.ndarray]:
+    """The scores of each diagnosis or group, some of which may have none; a record of no named group is in no part."""
+    if chosen.per == DIAGNOSIS:
+        return [records.scores[records.labels == number] for number in range(chosen.groups)]
+    return [records.scores[records.groups[str(chosen.per)] == name] for name in chosen.group_names]
 
 
 @dataclass(frozen=True)
 class ReleaseDistribution:
-    """The exact law of ŝ, one entry a run of equal bins. Computed from the scores: private, for audits only."""
+    """The exact law of ŝ, one entry per run of equal bins. Computed from the scores: private, for audits only."""
 
     upper: np.ndarray  # the run's largest edge
     bins: np.ndarray  # how many edges it has
@@ -74,13 +124,13 @@ class ReleaseDistribution:
 def release_distribution(scores: np.ndarray, chosen: Plan) -> ReleaseDistribution:
     """P(ŝ ∈ run) for each run of bins; ŝ is uniform over the edges within one."""
     scores = check_scores(scores)
-    _check_count(scores, chosen)
+    _check_count(len(scores), chosen)
     if chosen.is_trivial:
         return ReleaseDistribution(np.array([1.0]), np.array([1]), np.array([1.0]))
     runs = runs_of(scores, chosen.m)
     return ReleaseDistribution(runs.last / chosen.m, runs.bins, run_probabilities(chosen.mechanism, runs, chosen.n))
 
 
-def _check_count(scores: np.ndarray, chosen: Plan) -> None:
-    if len(scores) != chosen.n:
-        raise InputError(f"The plan is for {chosen.n} records but there are {len(scores)}; plan again for these.")
+def _check_count(count: int, chosen: Plan) -> None:
+    if count != chosen.n:
+        raise InputError(f"The plan is for {chosen.n} records but there are {count}; plan again for these.")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppsets_core.bins import Runs
-from ppsets_core.mechanism import Mechanism, run_probabilities
+from ppsets_core.rules.mechanism import Mechanism, run_probabilities
 
 
 def draw_release(mechanism: Mechanism, runs: Runs, n: int) -> int:

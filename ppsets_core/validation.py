@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ppsets_core.errors import InputError
 
-METHODS = ("paper", "sharp")
 LEAST_EPSILON, LARGEST_EPSILON = 1e-12, 1e12
-LEAST_ALPHA, LEAST_GAMMA = 1e-100, 1e-100  # below these floating point would round to 0
+LEAST_ALPHA = 1e-100  # below it floating point would round to 0
+LEAST_GAMMA = 1e-12
 LARGEST_N = 10**11
 LARGEST_M = 10**6
 ROW_SUM_TOLERANCE = 1e-3
+MOST_NAMES, LONGEST_NAME = 10_000, 100
 
 
 def check_alpha(alpha: float) -> float:
@@ -52,14 +54,34 @@ def check_m(m: int) -> int:
 def check_gamma(gamma: float) -> float:
     gamma = _real(gamma, "gamma")
     if not LEAST_GAMMA <= gamma < 1:
-        raise InputError("gamma must lie strictly between 0 and 1; leave it out to have it chosen.")
+        raise InputError("gamma must be at least 1e-12 and below 1; leave it out to have it chosen.")
     return gamma
 
 
-def check_method(method: str) -> str:
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}.")
-    return method
+def check_count(number: int, what: str) -> int:
+    number = _whole(number, f"The number of {what}")
+    if not 1 <= number <= MOST_NAMES:
+        raise InputError(f"There must be between 1 and {MOST_NAMES:,} {what}.")
+    return number
+
+
+def check_name(name: object) -> str:
+    """The name of a data set, a class or a group, as it may be kept, shown and exported."""
+    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise InputError(f"A name must be 1 to {LONGEST_NAME} printable characters.")
+    return name
+
+
+def check_names(names: object, what: str) -> tuple[str, ...]:
+    """Different names, in order."""
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise InputError(f"{what} must be a list of names.")
+    checked = tuple(check_name(name) for name in names)
+    if len(set(checked)) < len(checked):
+        raise InputError(f"{what}: a name stands twice.")
+    if len(checked) > MOST_NAMES:
+        raise InputError(f"{what}: more than {MOST_NAMES:,} names.")
+    return checked
 
 
 def check_threshold(threshold: float) -> float:
@@ -87,11 +109,11 @@ class Place:
         return f"{place}, column '{name}'" if name else place
 
 
-def check_scores(scores: np.ndarray, place: Place = Place("scores")) -> np.ndarray:
+def check_scores(scores: ArrayLike, place: Place = Place("scores")) -> np.ndarray:
     """Conformity scores as a float64 vector: at least one, finite, in [0, 1]; never clipped."""
     scores = _floats(scores, place)
     if scores.ndim != 1:
-        raise InputError(f"{place.source}: expected one score a record, got an array of {scores.ndim} dimensions.")
+        raise InputError(f"{place.source}: expected one score per record, got an array of {scores.ndim} dimensions.")
     if not len(scores):
         raise InputError(f"{place.source}: it is empty. At least one record is needed.")
     refuse_first(~np.isfinite(scores), place, "the value is missing or not a finite number; remove or repair it")
@@ -100,7 +122,7 @@ def check_scores(scores: np.ndarray, place: Place = Place("scores")) -> np.ndarr
     return scores
 
 
-def check_probabilities(probabilities: np.ndarray, place: Place = Place("probabilities")) -> np.ndarray:
+def check_probabilities(probabilities: ArrayLike, place: Place = Place("probabilities")) -> np.ndarray:
     """Class probabilities as float64 (N, K): finite, in [0, 1], each row summing to 1 within 1e-3."""
     probabilities = _floats(probabilities, place)
     if probabilities.ndim != 2 or probabilities.shape[1] < 2:
@@ -119,8 +141,8 @@ def check_probabilities(probabilities: np.ndarray, place: Place = Place("probabi
     return probabilities
 
 
-def check_labels(labels: np.ndarray, records: int, classes: int, place: Place = Place("labels")) -> np.ndarray:
-    """True classes as column numbers 0 … K−1, one a record."""
+def check_labels(labels: ArrayLike, records: int, classes: int, place: Place = Place("labels")) -> np.ndarray:
+    """True classes as column numbers 0 … K−1, one per record."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or len(labels) != records:
         raise InputError(f"{place.source}: expected one label for each of the {records} records.")
@@ -153,7 +175,7 @@ def _whole(value: int, name: str) -> int:
     return int(value)
 
 
-def _floats(values: np.ndarray, place: Place) -> np.ndarray:
+def _floats(values: ArrayLike, place: Place) -> np.ndarray:
     try:
         values = np.asarray(values)
     except ValueError:

@@ -2,15 +2,24 @@
 
 import math
 
-from ppsets_core.calibration import Calibration
+from ppsets_core.calibration import Drawn
 from ppsets_core.errors import InputError
-from ppsets_core.planning import Plan, smallest_epsilon, smallest_n
+from ppsets_core.planning import DIAGNOSIS, Plan, smallest_epsilon, smallest_n
+from ppsets_core.rules import rule_named
 from ppsets_core.split_conformal import conformal_rank
 
 WEAK_EPSILON = 5
 PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}
-MARGINAL = "Coverage is marginal: over patients like these, not a promise about this one."
+MARGINAL = "Coverage is an average over patients like these, not a promise about this one."
+WITHIN_EACH = "Coverage is an average over patients like these with the same {per}, not a promise about this one."
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
+PRIVATE_TRAINING = (
+    "What (ε, δ) protects: each X-ray that the last layer is trained on, one added or removed, in the weights written; "
+    "for a patient with several of them, ε counts once for each. Their number and the classes count as public; the "
+    "classes are the starting weights' or named beforehand, never taken from the labels. "
+    "It covers neither the losses and accuracies shown here nor the X-rays behind the starting weights. "
+    "The noise is torch's, seeded by the operating system; it is not a cryptographic source."
+)
 
 
 def guarantee(plan: Plan, unit: str = "record") -> str:
@@ -19,28 +28,38 @@ def guarantee(plan: Plan, unit: str = "record") -> str:
         return (
             "Every set holds every diagnosis: always right, never informative. The data is not used and no ε is spent."
         )
+    within = "" if plan.per is None else f", within each {plan.per},"
     return (
-        f"The true diagnosis is in the set with probability at least {100 * plan.coverage_lower:.4g}%"
-        f"{_from_above(plan)}. Each {PROTECTED[unit]} is protected by {plan.epsilon:g}-differential privacy"
+        f"The true diagnosis is in the set{within} with probability at least {100 * plan.coverage_lower:.4g}%. "
+        f"Each {PROTECTED[unit]} is protected by {plan.epsilon:g}-differential privacy"
         f"{_how_weak(plan.epsilon, unit)}."
     )
+
+
+def scope(plan: Plan) -> str:
+    """Whom the average is over."""
+    return MARGINAL if plan.per is None else WITHIN_EACH.format(per=plan.per)
 
 
 def _how_weak(epsilon: float, unit: str) -> str:
     if epsilon <= WEAK_EPSILON:
         return ""
-    return f", which is weak: the odds about a {unit} may shift by a factor of {math.exp(min(epsilon, 700)):.0e}"
+    return f", which is weak: the odds about a {unit} may shift by a factor of {_factor(epsilon)}"
 
 
-def _from_above(plan: Plan) -> str:
-    if plan.coverage_upper >= 1:
-        return ""
-    return f" (and at most {100 * plan.coverage_upper:.4g}% for evenly spread scores)"
+def _factor(epsilon: float) -> str:
+    """e^ε as people read numbers: whole up to a million, then as a power of ten."""
+    if epsilon > 700:
+        return "more than 10^300"
+    factor = math.exp(epsilon)
+    return f"{float(f'{factor:.2g}'):,.0f}" if factor < 1e6 else f"10^{math.log10(factor):.0f}"
 
 
 def remedy(plan: Plan) -> str:
     """What would make a trivial plan useful: enough records, or a large enough ε."""
-    records = f"At ε = {plan.epsilon:g}, {smallest_n(plan.alpha, plan.epsilon, plan.method):,} records would be enough"
+    fewest = rule_named(plan.method).grid[0]
+    enough = smallest_n(plan.alpha, plan.epsilon, plan.method)
+    records = f"At ε = {plan.epsilon:g}, {enough:,} records would be enough (with {fewest} bins)"
     try:
         epsilon = smallest_epsilon(plan.n, plan.alpha, plan.method)
     except InputError:
@@ -56,12 +75,26 @@ def rounded_up(epsilon: float, digits: int = 3) -> float:
 
 def price_in_ranks(plan: Plan) -> float:
     """How many ranks above ordinary split conformal the private rule aims: the price of privacy."""
+    if plan.level is None:
+        raise InputError("Where each diagnosis has a threshold of its own, its rank depends on its private count.")
     return plan.level * plan.n - conformal_rank(plan.n, plan.alpha)
 
 
-def meaning(calibration: Calibration) -> str:
+def meaning(drawn: Drawn) -> str:
     """What ŝ does to a set."""
-    return (
-        f"A diagnosis is in the set where the model gives it a probability of at least {calibration.cutoff:.4g} "
-        f"(1 − ŝ, ŝ = {calibration.threshold:.6g})."
-    )
+    if drawn.per is None:
+        return (
+            f"A diagnosis is in the set where the model gives it a probability of at least {drawn.cutoff:.4g} "
+            f"(1 − ŝ, ŝ = {drawn.threshold:.6g})."
+        )
+    needed = ", ".join(f"{name} {1 - t:.4g}" for name, t in zip(drawn.names, drawn.thresholds, strict=True))
+    if drawn.per == DIAGNOSIS:
+        return f"A diagnosis is in the set where the model gives it at least its own probability (1 − ŝ): {needed}."
+    return f"A diagnosis is in the set where the model gives it the probability that the {drawn.per} asks: {needed}."
+
+
+def describe(drawn: Drawn, unit: str = "record") -> str:
+    """The public choices in a few words."""
+    per = "" if drawn.per is None else f", for each {drawn.per}"
+    rule = rule_named(drawn.method).label
+    return f"α = {drawn.alpha:g}, ε = {drawn.epsilon:g}{per}, the {rule}, n = {drawn.n:,} {unit}s"

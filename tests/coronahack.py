@@ -12,9 +12,9 @@ from PIL import Image
 from ppsets_core.xrays.coronahack_split import SPLIT
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
-_PLACES = [_CHECKOUT.parent / "shared" / "coronahack", _CHECKOUT / "coronahack"]
+_PLACES = [_CHECKOUT / "coronahack", *(parent / "shared" / "coronahack" for parent in _CHECKOUT.parents)]
 _GIVEN = os.environ.get("PPSETS_CORONAHACK")
-CORONAHACK = Path(_GIVEN) if _GIVEN else next(filter(Path.is_dir, _PLACES), _PLACES[-1])
+CORONAHACK = Path(_GIVEN) if _GIVEN else next(filter(Path.is_dir, _PLACES), _PLACES[0])
 
 
 def needs_coronahack(test: Callable) -> Callable:

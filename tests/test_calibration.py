@@ -1,4 +1,4 @@
-"""Calibrations: what they hold, and JSON that can only be read back as what it was."""
+"""Calibrations and simulations: what they hold, and JSON that can only be read back as what it was."""
 
 import dataclasses
 import json
@@ -9,23 +9,44 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppsets_core import Calibration, InputError, calibrate, nonprivate_threshold, plan, release_distribution
+from ppsets_core import (
+    Calibration,
+    InputError,
+    Records,
+    Simulation,
+    calibrate,
+    nonprivate_threshold,
+    plan,
+    prediction_sets,
+    release_distribution,
+    simulate,
+)
+from ppsets_core.calibration_file import read_calibration
+from ppsets_core.private_quantile import release
+from ppsets_core.rules import RULES, rule_named
+from ppsets_core.rules.sharp_first import SharpFirst
 
 SCORES = np.random.default_rng(1).random(1000)
+MODEL = "ab" * 8
 
 
-@pytest.mark.parametrize("method", ["paper", "sharp"])
+def made_by(model: str | None, patients: bool = False, classes: tuple[str, ...] = ()) -> Records:
+    names = np.array([f"patient {i}" for i in range(len(SCORES))]) if patients else None
+    return Records("ward", SCORES, SCORES, classes, patients=names, model=model)
+
+
+@pytest.mark.parametrize("method", RULES)
 def test_a_release_is_an_edge_with_the_plans_numbers(method):
     calibration = calibrate(SCORES, 0.1, 1.0, method=method)
     assert calibration.plan == plan(1000, 0.1, 1.0, method=method)
-    assert not calibration.simulated
+    assert type(calibration) is Calibration
     assert calibration.epsilon_spent == 1.0
     assert calibration.threshold * calibration.m == pytest.approx(round(calibration.threshold * calibration.m))
     assert calibration.cutoff == 1 - calibration.threshold
 
 
 def test_a_trivial_calibration_spends_nothing_and_is_the_same_for_all_data():
-    for scores in (SCORES[:50], np.zeros(50), np.ones(50)):
+    for scores in (SCORES[:8], np.zeros(8), np.ones(8)):
         calibration = calibrate(scores, 0.1, 0.1)
         assert calibration.is_trivial
         assert (calibration.threshold, calibration.epsilon_spent) == (1.0, 0.0)
@@ -35,53 +56,157 @@ def test_a_trivial_calibration_spends_nothing_and_is_the_same_for_all_data():
     n=st.integers(1, 400),
     alpha=st.sampled_from([0.05, 0.1, 0.5]),
     epsilon=st.floats(0.01, 50),
-    method=st.sampled_from(["paper", "sharp"]),
-    simulated=st.booleans(),
+    method=st.sampled_from(list(RULES)),
 )
 @settings(max_examples=40, deadline=None)
-def test_json_round_trip(n, alpha, epsilon, method, simulated):
-    rng = np.random.default_rng(n) if simulated else None
-    calibration = calibrate(SCORES[:n], alpha, epsilon, method=method, m=97, rng=rng)
+def test_json_round_trip(n, alpha, epsilon, method):
+    calibration = calibrate(SCORES[:n], alpha, epsilon, method=method, m=97)
     assert Calibration.from_json(calibration.to_json()) == calibration
+    simulation = simulate(SCORES[:n], calibration.plan, np.random.default_rng(n))
+    assert read_calibration(simulation.to_json()) == simulation
 
 
-def test_a_simulation_is_never_read_as_a_release():
-    text = calibrate(SCORES, 0.1, 1.0, rng=np.random.default_rng(0)).to_json()
-    assert json.loads(text)["kind"] == "simulation"
-    back = Calibration.from_json(text)
-    assert back.simulated
-    assert back.epsilon_spent == 0
-    document = json.loads(text)
-    del document["kind"]
-    with pytest.raises(InputError, match="'kind' is missing"):
-        Calibration.from_json(json.dumps(document))
+def test_a_simulation_is_another_type_and_never_read_as_a_release():
+    simulation = simulate(SCORES, plan(1000, 0.1, 1.0), np.random.default_rng(0))
+    assert type(simulation) is Simulation
+    assert not isinstance(simulation, Calibration)
+    assert simulation.epsilon_spent == 0
+    document = json.loads(simulation.to_json())
+    assert document["kind"] == "simulation"
+    assert not document.keys() & {"unit", "dataset", "date"}
+    assert type(read_calibration(simulation.to_json())) is Simulation
+    with pytest.raises(InputError, match="This is a simulation"):
+        Calibration.from_json(simulation.to_json())
+    for changed in (document | {"kind": "release"}, {k: v for k, v in document.items() if k != "kind"}):
+        with pytest.raises(InputError, match="is missing"):
+            read_calibration(json.dumps(changed))
+
+
+@pytest.mark.parametrize("spend", [calibrate, release], ids=["calibrate", "release"])
+def test_no_generator_turns_a_release_into_a_simulation(spend):
+    arguments = (SCORES, 0.1, 1.0) if spend is calibrate else (made_by(None), plan(1000, 0.1, 1.0))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'rng'"):
+        spend(*arguments, rng=np.random.default_rng(0))
 
 
 def test_what_it_protects_and_which_model_it_is_for_are_kept():
     drawn = calibrate(SCORES, 0.1, 1.0)
-    assert (drawn.unit, drawn.model, drawn.is_for("ab" * 8)) == ("record", None, None)
-    bound = calibrate(SCORES, 0.1, 1.0, unit="patient", model="ab" * 8)
+    assert (drawn.unit, drawn.model, drawn.classes, drawn.is_for(MODEL)) == ("record", None, (), None)
+    bound = calibrate(made_by(MODEL, patients=True, classes=("flu", "none")), 0.1, 1.0)
     back = Calibration.from_json(bound.to_json())
-    assert (back.unit, back.model) == ("patient", "ab" * 8)
-    assert (back.is_for("ab" * 8), back.is_for("cd" * 8), back.is_for(None)) == (True, False, None)
+    assert (back.unit, back.model, back.classes) == ("patient", MODEL, ("flu", "none"))
+    assert (back.is_for(MODEL), back.is_for("cd" * 8), back.is_for(None)) == (True, False, None)
+
+
+def test_it_names_the_data_set_that_paid_and_the_day():
+    paid = release(made_by(MODEL), plan(1000, 0.1, 1.0), dataset="Ward 3")
+    back = Calibration.from_json(paid.to_json())
+    assert back.dataset == "Ward 3"
+    assert (back.date, back.date[10], back.date[-6:]) == (paid.date, "T", "+00:00")
+    assert calibrate(SCORES, 0.1, 1.0).dataset is None
 
 
 def test_version_1_is_refused_with_the_reason():
-    old = {name: value for name, value in VALID.items() if name not in ("unit", "model")}
     with pytest.raises(InputError, match="version 1, which does not say which model it is for"):
-        Calibration.from_json(json.dumps(old | {"version": 1}))
+        Calibration.from_json(json.dumps(VERSION_2 | {"version": 1}))
 
 
-VALID = json.loads(calibrate(SCORES, 0.1, 1.0).to_json())
+# as the program wrote it while version 2 was its own
+VERSION_2 = {
+    "format": "ppsets-calibration",
+    "version": 2,
+    "kind": "release",
+    "unit": "patient",
+    "model": MODEL,
+    "threshold": 0.92,
+    "n": 1000,
+    "alpha": 0.1,
+    "epsilon": 1.0,
+    "method": "sharp",
+    "m": 200,
+    "gamma": None,
+    "level": 0.909,
+    "rank": 909,
+    "coverage_lower": 0.9007629131626992,
+    "coverage_upper": 0.9440193393426843,
+}
+
+
+def test_version_2_is_read_and_its_sharp_rule_is_the_first_version():
+    back = Calibration.from_json(json.dumps(VERSION_2))
+    assert (back.method, back.threshold, back.unit, back.model) == (SharpFirst.name, 0.92, "patient", MODEL)
+    assert (back.classes, back.dataset, back.date, back.per) == ((), None, None, None)
+    assert back.plan == plan(1000, 0.1, 1.0, method="sharp-1", m=200)
+    assert rule_named(back.method).label == "sharp rule, first version"
+    assert prediction_sets([[0.9, 0.1, 0.0]], back).tolist() == [[True, True, False]]
+    again = json.loads(back.to_json())
+    assert (again["version"], again["method"]) == (3, "sharp-1")
+    assert Calibration.from_json(back.to_json()) == back
+
+
+def test_version_2_of_the_papers_rule_stays_the_papers():
+    drawn = calibrate(SCORES, 0.1, 1.0, method="paper", m=250)
+    names = ("threshold", "n", "alpha", "epsilon", "method", "m", "gamma", "level", "rank", "coverage_lower")
+    old = VERSION_2 | {name: getattr(drawn, name) for name in names}
+    assert Calibration.from_json(json.dumps(old)).plan == drawn.plan
+
+
+def test_a_simulation_of_version_2_stays_a_simulation():
+    text = json.dumps(VERSION_2 | {"kind": "simulation"})
+    assert type(read_calibration(text)) is Simulation
+    with pytest.raises(InputError, match="This is a simulation"):
+        Calibration.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rank": 910},
+        {"threshold": 0.9201},
+        {"coverage_lower": 0.91},
+        {"coverage_upper": "high"},
+        {"coverage_upper": None},
+        {"method": "magic"},
+        {"model": "mine"},
+        {"date": "2026-01-01T00:00:00+00:00"},
+        {"per": None},
+    ],
+    ids=str,
+)
+def test_version_2_is_read_as_strictly(change):
+    with pytest.raises(InputError, match="This calibration cannot be used"):
+        Calibration.from_json(json.dumps(VERSION_2 | change))
+
+
+@pytest.mark.parametrize("name", VERSION_2)
+def test_each_field_of_version_2_must_be_there(name):
+    with pytest.raises(InputError, match="cannot be used"):
+        Calibration.from_json(json.dumps({k: v for k, v in VERSION_2.items() if k != name}))
+
+
+VALID = json.loads(calibrate(SCORES, 0.1, 1.0, method="paper").to_json())
 CHANGES = {
     "another format": {"format": "x"},
-    "another version": {"version": 3},
+    "a later version": {"version": 4},
+    "version 2 with fields of version 3": {"version": 2},
     "unknown unit": {"unit": "hospital"},
     "unit missing": {"unit": None},
     "unit a list": {"unit": ["patient"]},
     "model no fingerprint": {"model": "=cmd|x"},
     "model a number": {"model": 1234567890123456},
     "model on two lines": {"model": "0123456789abcdef\n"},
+    "classes a word": {"classes": "normal"},
+    "a class twice": {"classes": ["normal", "normal"]},
+    "a class that is no text": {"classes": ["normal", 3]},
+    "a class on two lines": {"classes": ["nor\nmal", "flu"]},
+    "data set a number": {"dataset": 3},
+    "data set empty": {"dataset": ""},
+    "date in words": {"date": "yesterday"},
+    "date that is none": {"date": "2026-13-45T00:00:00+00:00"},
+    "date without a zone": {"date": "2026-01-31T12:00:00"},
+    "per diagnosis with one threshold": {"per": "diagnosis"},
+    "groups of nobody": {"groups": 2},
+    "group names of nobody": {"group_names": ["north", "south"]},
     "version true": {"version": True},
     "unknown kind": {"kind": "draft"},
     "threshold above 1": {"threshold": 1.5},
@@ -119,7 +244,7 @@ def test_each_field_must_be_there(name):
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
-@pytest.mark.parametrize("name", ["threshold", "alpha", "epsilon", "gamma", "level", "coverage_upper"])
+@pytest.mark.parametrize("name", ["threshold", "alpha", "epsilon", "gamma", "level", "coverage_lower"])
 def test_numbers_that_are_not_finite_are_refused(name, value):
     text = json.dumps(VALID | {name: "HERE"}).replace('"HERE"', value)
     with pytest.raises(InputError, match="cannot be used"):
@@ -127,7 +252,7 @@ def test_numbers_that_are_not_finite_are_refused(name, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "null", "{", "[" * 100_000, '{"format": 1, "format": 2}', " " * 20_000, b"{}", None]
+    "text", ["", "[]", "null", "{", "[" * 100_000, '{"format": 1, "format": 2}', " " * 600_000, b"{}", None]
 )
 def test_other_texts_are_refused(text):
     with pytest.raises(InputError, match="cannot be used"):
@@ -176,9 +301,13 @@ def test_bad_scores_are_refused_with_their_place_and_without_their_value(use, sc
 
 def test_a_generator_is_not_a_seed():
     with pytest.raises(InputError, match=r"numpy\.random\.Generator"):
-        calibrate(SCORES, 0.1, 1.0, rng=42)
+        simulate(SCORES, plan(1000, 0.1, 1.0), 42)
 
 
 def test_a_plan_for_another_number_of_records_is_refused():
     with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
         release_distribution(SCORES, plan(10, 0.1, 1.0))
+    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
+        release(made_by(None), plan(10, 0.1, 1.0))
+    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
+        simulate(SCORES, plan(10, 0.1, 1.0), np.random.default_rng(0))

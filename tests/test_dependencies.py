@@ -1,11 +1,14 @@
-"""Every dependency is pinned, listed with its licence, and may be used and passed on."""
+"""Every dependency is pinned, listed with its licence, and may be used and passed on; the package asks for the same."""
 
 import re
 import runpy
+import tomllib
 from importlib.metadata import version
 
 import pytest
+from packaging.requirements import Requirement
 
+from ppsets_core import __version__
 from tests.pages.driving import ROOT
 
 LICENCES = runpy.run_path(str(ROOT / "tools" / "build_licences.py"))
@@ -41,3 +44,19 @@ def test_no_licence_of_what_is_installed_forbids_our_use():
     licences = {name: LICENCES["licence_of"](found[name]) for name in ours}
     assert {name: text for name, text in licences.items() if not FREE.search(text)} == {}
     assert {name: text for name, text in licences.items() if BINDING.search(text)} == {}
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_the_package_asks_for_what_is_pinned_within_a_range(name):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = project["dependencies"] if name == "requirements.txt" else project["optional-dependencies"]["dev"]
+    ranges = {need.name: need.specifier for need in map(Requirement, asked)}
+    pins = dict(line.split("==") for line in (ROOT / name).read_text().splitlines() if "==" in line)
+    assert ranges.keys() == pins.keys()
+    assert {name: pin for name, pin in pins.items() if pin not in ranges[name]} == {}
+    assert [name for name, span in ranges.items() if {one.operator for one in span} != {">=", "<"}] == []
+    assert set(project["optional-dependencies"]["app"]) <= set(project["dependencies"])
+
+
+def test_the_changelog_tells_of_this_version():
+    assert f"\n## {__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

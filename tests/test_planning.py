@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
 from ppsets_core.bins import Runs
-from ppsets_core.planning import BIN_GRIDS, best_m
-from ppsets_core.uniform_scores import expected_output
+from ppsets_core.planning import best_m
+from ppsets_core.rules import RETIRED, RULES, rule_named
+from ppsets_core.rules.choosing_m import expected_output
+from ppsets_core.rules.mechanism import log_weights
+from ppsets_core.rules.paper import best_gamma, paper_level
+from ppsets_core.validation import LEAST_EPSILON
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "method.json").read_text())
 NEAR = pytest.approx
@@ -21,31 +25,31 @@ NEAR = pytest.approx
 
 @pytest.mark.parametrize("row", REFERENCE["paper_level"])
 def test_paper_level_and_gamma(row):
-    p = plan(row["n"], row["alpha"], row["epsilon"], m=row["m"])
+    p = plan(row["n"], row["alpha"], row["epsilon"], m=row["m"], method="paper")
     assert p.gamma == NEAR(row["gamma"], rel=1e-9)
     assert p.level == NEAR(row["level"], rel=1e-9)
     assert p.is_trivial == (row["level"] >= 1)
     assert p.rank is None
+    assert p.coverage_lower == (1 if p.is_trivial else NEAR(1 - row["alpha"], rel=1e-12))
 
 
 @pytest.mark.parametrize("row", REFERENCE["sharp_rank"])
-def test_sharp_rank_and_bounds(row):
-    p = plan(row["n"], row["alpha"], row["epsilon"], m=row["m"], method="sharp")
+def test_rank_and_bound_of_the_sharp_rules_first_version(row):
+    p = plan(row["n"], row["alpha"], row["epsilon"], m=row["m"], method="sharp-1")
     assert p.rank == row["rank"]
     assert p.gamma is None
     assert p.coverage_lower == NEAR(row["lower"], rel=1e-9)
-    assert p.coverage_upper == NEAR(min(1, row["upper_without_pmax"] + 1 / row["m"]), rel=1e-9)
 
 
-def test_paper_upper_bound_by_hand():
-    p = plan(30_000, 0.1, 5.0, m=100_000)
-    q, g, a = p.level, p.gamma, 0.1
-    slack = 2 * (1 + max(q / (1 - q), 1)) * math.log(p.m / (g * a)) / (30_001 * 5)
-    assert p.coverage_upper == NEAR(1 - (1 - g) * a + (1 - g * a) * (2 / p.m + slack), rel=1e-12)
-    assert p.coverage_lower == 0.9
+@given(n=st.integers(1, 10**6), alpha=st.floats(0.001, 0.5), epsilon=st.floats(0.01, 100))
+def test_where_there_are_records_enough_no_other_gamma_gives_a_lower_level(n, alpha, epsilon):
+    best = best_gamma(n, alpha, epsilon)
+    least = paper_level(n, alpha, epsilon, 100, best)
+    for gamma in (best * 0.99, min(best * 1.01, 0.999), 1e-12, 0.001, 0.1, 0.5, 0.999):
+        assert least >= 1 or least <= paper_level(n, alpha, epsilon, 100, gamma) * (1 + 1e-12)
 
 
-def test_sharp_rank_is_the_least_that_keeps_the_promise():
+def test_first_sharp_rank_is_the_least_that_keeps_the_promise():
     """k − D(k) ≥ (1−α)(n+1) summed term by term, not by the closed form."""
     for n, alpha, epsilon, m in [
         (1000, 0.1, 1.0, 200),
@@ -57,15 +61,15 @@ def test_sharp_rank_is_the_least_that_keeps_the_promise():
         def kept(k, m=m, epsilon=epsilon):
             return k - sum(min(1, (m - 1) * math.exp(-epsilon / 1.25 * x)) for x in range(1, k + 1))
 
-        rank = plan(n, alpha, epsilon, m=m, method="sharp").rank
+        rank = plan(n, alpha, epsilon, m=m, method="sharp-1").rank
         assert kept(rank) >= (1 - alpha) * (n + 1) > kept(rank - 1)
 
 
 def test_trivial_plan_says_so_and_keeps_its_level():
-    p = plan(50, 0.2, 0.1, m=100)
+    p = plan(50, 0.2, 0.1, m=100, method="paper")
     assert p.is_trivial
     assert p.level > 14
-    assert (p.coverage_lower, p.coverage_upper) == (1, 1)
+    assert (p.coverage_lower, p.coverage_expected) == (1, 1)
     with pytest.raises(InputError, match="trivial"):
         _ = p.mechanism
 
@@ -80,13 +84,18 @@ def test_plans_are_repeatable_and_frozen():
 
 
 def test_least_records_at_epsilon_1_alpha_01():
-    assert smallest_n(0.1, 1.0, "paper", m=100) == smallest_n(0.1, 1.0, "paper") == 213
-    assert smallest_n(0.1, 1.0, "sharp") <= 44
+    assert smallest_n(0.1, 1.0, "paper", m=100) == 213
+    assert smallest_n(0.1, 1.0, "sharp-1", m=10) == 44
+    assert smallest_n(0.1, 1.0, "sharp", m=10) <= 44
+    for method in (*RULES, *RETIRED):
+        chosen = smallest_n(0.1, 1.0, method)
+        assert chosen == min(smallest_n(0.1, 1.0, method, m=m) for m in rule_named(method).grid[:5])
+        assert chosen >= smallest_n(0.1, 1.0, method, m=2)
 
 
 CASES = {
     "alpha": st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.3, 0.5]),
-    "method": st.sampled_from(["paper", "sharp"]),
+    "method": st.sampled_from([*RULES, *RETIRED]),
 }
 
 
@@ -104,7 +113,7 @@ def test_smallest_n_is_where_plans_stop_being_trivial(alpha, epsilon, method):
 def test_smallest_epsilon_is_exact_to_the_last_bit(n, alpha, method):
     epsilon = smallest_epsilon(n, alpha, method)
     assert not plan(n, alpha, epsilon, method=method).is_trivial
-    assert plan(n, alpha, math.nextafter(epsilon, 0), method=method).is_trivial
+    assert epsilon == LEAST_EPSILON or plan(n, alpha, math.nextafter(epsilon, 0), method=method).is_trivial
     assert not plan(n, alpha, 2 * epsilon, method=method).is_trivial
 
 
@@ -114,13 +123,13 @@ def test_smallest_epsilon_of_too_few_records_says_how_many_are_needed():
 
 
 def every_bin_expected_output(mechanism, n: int, m: int) -> float:
-    """METHOD's yardstick over all m bins in exact integers, without reach, runs or early stop."""
+    """The mean of ŝ on evenly spread scores over all m bins in exact integers, without reach, runs or early stop."""
     means = []
-    for shift in range(16):
-        bins = [min(m, -(-(8 * m * (2 * i - 1) + n * shift) // (16 * n))) for i in range(1, n + 1)]
+    for shift in range(-15, 16, 2):
+        bins = [min(m, max(1, -(-(16 * m * (2 * i - 1) + n * shift) // (32 * n)))) for i in range(1, n + 1)]
         counts = np.bincount(bins, minlength=m + 1)[1:]
         edges, upto = np.arange(1, m + 1), np.cumsum(counts)
-        weights = np.exp(mechanism.log_weights(Runs(edges, edges, upto - counts, upto), n))
+        weights = np.exp(log_weights(mechanism, Runs(edges, edges, upto - counts, upto, m), n))
         means.append(weights @ edges / weights.sum() / m)
     return float(np.mean(means))
 
@@ -137,15 +146,15 @@ def test_expected_output_matches_a_sum_over_every_bin(n, epsilon, m, alpha, meth
 @settings(max_examples=30, deadline=None)
 def test_chosen_m_is_the_best_of_the_whole_grid(n, epsilon, alpha, method):
     outputs = {}
-    for m in BIN_GRIDS[method]:
+    for m in rule_named(method).grid:
         p = plan(n, alpha, epsilon, method=method, m=m)
         outputs[m] = 1.0 if p.is_trivial else expected_output(p.mechanism, n, m)
     assert best_m(n, alpha, epsilon, method) == min(outputs, key=lambda m: (outputs[m], m))
 
 
-def test_chosen_m_is_about_a_quarter_of_n_epsilon():
+def test_the_papers_chosen_m_is_about_a_fifteenth_of_n_epsilon():
     for n, epsilon in [(1000, 1.0), (1000, 10.0), (10_000, 1.0), (100_000, 0.1)]:
-        assert n * epsilon / 10 < plan(n, 0.1, epsilon).m < n * epsilon
+        assert n * epsilon / 25 < plan(n, 0.1, epsilon, method="paper").m <= n * epsilon / 10
 
 
 @pytest.mark.parametrize(
@@ -164,10 +173,15 @@ def test_chosen_m_is_about_a_quarter_of_n_epsilon():
         ({"epsilon": 1e-300}, "epsilon must lie between"),
         ({"m": 1}, "m must be between 2"),
         ({"m": 2.5}, "m must be a whole number"),
-        ({"gamma": 0}, "gamma must lie strictly between 0 and 1"),
-        ({"gamma": 1}, "gamma must lie strictly between 0 and 1"),
-        ({"gamma": 0.5, "method": "sharp"}, "gamma belongs to the paper's rule"),
-        ({"method": "other"}, "method must be one of paper, sharp"),
+        ({"gamma": 0, "method": "paper"}, "gamma must be at least 1e-12 and below 1"),
+        ({"gamma": 1, "method": "paper"}, "gamma must be at least 1e-12 and below 1"),
+        ({"gamma": 0.5}, "gamma belongs to the paper's rule"),
+        ({"method": "other"}, "method must be one of sharp, paper"),
+        ({"method": ["paper"]}, "method must be one of"),
+        ({"per": "diagnosis", "method": "paper"}, "needs classes"),
+        ({"per": "diagnosis", "classes": 3, "method": "paper"}, "holds for all patients together only"),
+        ({"per": "site"}, "needs the names of the groups"),
+        ({"classes": 3}, "say so with per"),
     ],
 )
 def test_refusals_say_what_is_wrong(arguments, what):

@@ -13,15 +13,19 @@ import pytest
 
 from ppsets_core import plan, release_distribution
 from ppsets_core.bins import Runs, runs_of
-from ppsets_core.mechanism import PaperQuantile, SharpQuantile, run_probabilities, scale_for
+from ppsets_core.rules import RETIRED, RULES
+from ppsets_core.rules.mechanism import run_probabilities, scale_for
+from ppsets_core.rules.paper import PaperQuantile
+from ppsets_core.rules.rank_quantile import RankQuantile
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "method.json").read_text())
 EPSILONS = (1.0, 2.0, 3.3, 8.0)
+RHOS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2, 3))
 
 
 def runs_of_counts(counts: np.ndarray) -> Runs:
     edges, upto = np.broadcast_to(np.arange(1, counts.shape[-1] + 1), counts.shape), np.cumsum(counts, axis=-1)
-    return Runs(edges, edges, upto - counts, upto)
+    return Runs(edges, edges, upto - counts, upto, counts.shape[-1])
 
 
 def data_sets(n: int, m: int) -> np.ndarray:
@@ -50,23 +54,23 @@ def largest_loss(mechanism, n: int, m: int) -> float:
 @pytest.mark.parametrize(("n", "m"), [(1, 2), (3, 5), (5, 4), (8, 4), (12, 3)])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_loss_is_at_most_epsilon_at_every_rank_and_level(n, m, epsilon):
-    for rank in range(1, n + 1):
-        assert largest_loss(SharpQuantile(rank, epsilon), n, m) <= epsilon * (1 + 1e-12)
+    for rank, rho in itertools.product(range(1, n + 3), RHOS):
+        assert largest_loss(RankQuantile(rank, epsilon, rho), n, m) <= epsilon * (1 + 1e-12)
     for level in (0.5, 0.501, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9):
         assert largest_loss(PaperQuantile(level, epsilon), n, m) <= epsilon * (1 + 1e-12)
 
 
-def test_sharp_rule_uses_most_of_its_epsilon():
-    assert max(largest_loss(SharpQuantile(rank, 1.0), 8, 4) for rank in range(1, 9)) >= 0.85
+@pytest.mark.parametrize(("rho", "share"), [(Fraction(1, 4), 0.85), (Fraction(1, 2), 0.84), (Fraction(1), 0.7)])
+def test_a_target_rank_uses_most_of_its_epsilon(rho, share):
+    assert max(largest_loss(RankQuantile(rank, 1.0, rho), 8, 4) for rank in range(1, 9)) >= share
 
 
 def test_audit_notices_the_research_codes_scaling():
     """min(α, 1−α) in place of min(q, 1−q) loses more than ε: the audit would catch such a mechanism here too."""
 
     class ResearchCode(PaperQuantile):
-        def log_weights(self, runs, n):
-            ranks_off = np.maximum(runs.below / self.level, (n - runs.upto) / (1 - self.level))
-            return -self.epsilon / 2 * 0.1 * (ranks_off - ranks_off.min(axis=-1, keepdims=True))
+        def log_weight(self, below, upto, n):
+            return -self.epsilon / 2 * 0.1 * np.maximum(below / self.level, (n - upto) / (1 - self.level))
 
     assert largest_loss(ResearchCode(0.97, 1.0), 8, 4) > 1.2
 
@@ -76,7 +80,7 @@ def test_audit_notices_the_research_codes_scaling():
 def test_integers_given_to_the_sampler_lose_at_most_epsilon_exactly(n, m, epsilon):
     """In rational arithmetic: (largest − smallest change of a score)/scale ≤ the decimal ε that the ledger charges."""
     counts = data_sets(n, m)
-    mechanisms = [SharpQuantile(rank, epsilon) for rank in range(1, n + 1)]
+    mechanisms = [RankQuantile(rank, epsilon, rho) for rank in range(1, n + 3) for rho in RHOS[:2]]
     mechanisms += [PaperQuantile(level, epsilon) for level in (0.5, 0.77, 0.93, 1 - 1e-12)]
     for mechanism in mechanisms:
         scores, scale = mechanism.exact_scores(runs_of_counts(counts), n)
@@ -93,7 +97,7 @@ def test_integers_given_to_the_sampler_lose_at_most_epsilon_exactly(n, m, epsilo
 
 def test_integers_follow_the_same_law_as_the_floats():
     scores = np.random.default_rng(3).random(500)
-    for chosen in (plan(500, 0.1, 1.0), plan(500, 0.1, 1.0, method="sharp"), plan(500, 0.3, 7.0, m=10)):
+    for chosen in (*(plan(500, 0.1, 1.0, method=rule) for rule in (*RULES, *RETIRED)), plan(500, 0.3, 7.0, m=10)):
         runs = runs_of(scores, chosen.m)
         integers, scale = chosen.mechanism.exact_scores(runs, 500)
         weights = runs.bins * np.exp((integers - integers.max()) / scale)
@@ -123,14 +127,16 @@ def law_by_bin(scores: np.ndarray, chosen) -> np.ndarray:
 @pytest.mark.parametrize("row", REFERENCE["paper_pmf"])
 def test_paper_law_matches_the_reference(row):
     n, m = sum(row["bin_counts"]), len(row["bin_counts"])
-    chosen = dataclasses.replace(plan(n, 0.1, row["epsilon"], m=m), level=row["q"])
+    chosen = dataclasses.replace(plan(n, 0.1, row["epsilon"], m=m, method="paper"), level=row["q"])
     assert law_by_bin(scores_from(row["bin_counts"]), chosen) == pytest.approx(row["probabilities"], rel=1e-9)
 
 
 @pytest.mark.parametrize("row", REFERENCE["sharp_pmf"])
-def test_sharp_law_matches_the_reference(row):
+def test_law_of_the_sharp_rules_first_version_matches_the_reference(row):
     n, m = sum(row["bin_counts"]), len(row["bin_counts"])
-    chosen = dataclasses.replace(plan(n, 0.1, row["epsilon"], m=m, method="sharp"), rank=row["rank"])
+    chosen = dataclasses.replace(
+        plan(n, 0.1, row["epsilon"], m=m, method="sharp-1"), rank=row["rank"], level=row["rank"] / n
+    )
     assert law_by_bin(scores_from(row["bin_counts"]), chosen) == pytest.approx(row["probabilities"], rel=1e-9)
 
 

@@ -6,10 +6,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ppsets_core import InputError, conformity_scores, evaluate, prediction_sets, ranked_sets
+from ppsets_core import (
+    InputError,
+    Records,
+    calibrate,
+    conformity_scores,
+    evaluate,
+    plan,
+    prediction_sets,
+    ranked_sets,
+    simulate,
+)
 
 PROBABILITIES = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25], [0.34, 0.33, 0.33], [0.1, 0.1, 0.8]])
 LABELS = np.array([0, 1, 2, 0])
+CLASSES = ("bacterial", "normal", "viral")
+SCORES = np.linspace(0, 0.8, 500)
+RECORDS = Records("ward", SCORES, SCORES, CLASSES)
+DRAWN = {
+    "release": calibrate(RECORDS, 0.1, 5.0),
+    "simulation": simulate(RECORDS, plan(500, 0.1, 5.0), np.random.default_rng(0)),
+}
 
 
 def test_the_cutoff_is_inclusive():
@@ -30,6 +47,43 @@ def test_a_record_is_in_the_set_of_its_own_bins_edge(raw, m):
     labels = np.arange(20) % 3
     for i, edge in enumerate(bin_index(conformity_scores(probabilities, labels), m) / m):
         assert prediction_sets(probabilities[i : i + 1], edge)[0, labels[i]]
+
+
+@pytest.mark.parametrize("drawn", DRAWN.values(), ids=DRAWN)
+def test_a_calibration_cuts_where_its_threshold_does(drawn):
+    sets = prediction_sets(PROBABILITIES, drawn.threshold)
+    assert (prediction_sets(PROBABILITIES, drawn) == sets).all()
+    assert (prediction_sets(PROBABILITIES, drawn, classes=CLASSES) == sets).all()
+    assert ranked_sets(PROBABILITIES, drawn) == ranked_sets(PROBABILITIES, drawn.threshold)
+    by_hand, measured = evaluate(PROBABILITIES, LABELS, drawn.threshold), evaluate(PROBABILITIES, LABELS, drawn)
+    assert (measured.coverage, measured.mean_size) == (by_hand.coverage, by_hand.mean_size)
+
+
+@pytest.mark.parametrize("drawn", DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize("use", [prediction_sets, ranked_sets, lambda p, c, **k: evaluate(p, [0], c, **k)])
+@pytest.mark.parametrize(
+    ("probabilities", "classes", "what"),
+    [
+        ([[0.5, 0.5]], None, "is for 3 classes and there are probabilities of 2"),
+        ([[0.25, 0.25, 0.25, 0.25]], None, "is for 3 classes and there are probabilities of 4"),
+        ([[0.5, 0.5]], ("normal", "viral"), r"is for 3 classes .* of 2 \(normal, viral\)"),
+        (
+            [[0.5, 0.25, 0.25]],
+            ("normal", "bacterial", "viral"),
+            r"bacterial, normal, viral.*\(normal, bacterial, viral",
+        ),
+        ([[0.5, 0.25, 0.25]], ("cat", "dog", "horse"), "cat, dog, horse.* Use the calibration of that model"),
+    ],
+)
+def test_probabilities_of_other_classes_are_refused_by_number_and_by_name(drawn, use, probabilities, classes, what):
+    with pytest.raises(InputError, match=what):
+        use(probabilities, drawn, classes=classes)
+
+
+def test_a_calibration_of_bare_scores_knows_no_classes_and_refuses_none():
+    drawn = calibrate(SCORES, 0.1, 5.0)
+    assert prediction_sets([[0.9, 0.1]], drawn, classes=("cat", "dog")).shape == (1, 2)
+    assert prediction_sets(PROBABILITIES, drawn, classes=CLASSES).shape == (4, 3)
 
 
 def test_ranked_by_descending_probability():

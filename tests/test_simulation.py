@@ -6,19 +6,24 @@ import pytest
 from ppsets_core import (
     InputError,
     Setting,
-    calibrate,
     conformity_scores,
     evaluate,
     nonprivate_threshold,
     random_splits,
     release_distribution,
+    simulate,
 )
 
 RNG = np.random.default_rng(2)
 LABELS = RNG.integers(0, 3, 400)
 LOGITS = RNG.normal(size=(400, 3)) + 2 * np.eye(3)[LABELS]
 PROBABILITIES = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
-SETTINGS = [Setting(0.1, 2.0), Setting(0.1, 2.0, "sharp"), Setting(0.2, 5.0, "sharp", m=1000), Setting(0.1, 0.01)]
+SETTINGS = [
+    Setting(0.1, 2.0, "paper"),
+    Setting(0.1, 2.0, "sharp"),
+    Setting(0.2, 5.0, "sharp-1", m=1000),
+    Setting(0.1, 0.01, "paper"),
+]
 
 
 def run(**changes):
@@ -28,7 +33,9 @@ def run(**changes):
 
 def test_outcomes_match_a_plain_loop_over_the_same_splits():
     """The splits are rng.permutation over records in score order; thresholds are taken from the result."""
-    result = run(settings=[Setting(0.1, 0.01)])[0]  # trivial: draws nothing, so permutations are the only draws
+    result = run(settings=[Setting(0.1, 0.01, "paper")])[
+        0
+    ]  # trivial: draws nothing, so permutations are the only draws
     rng = np.random.default_rng(4)
     scores = conformity_scores(PROBABILITIES, LABELS)
     order = np.argsort(scores, kind="stable")
@@ -49,29 +56,19 @@ def test_private_thresholds_follow_the_release_law():
     """All scores equal but for ties leaves one data set whatever the split, so its exact law is known."""
     labels = np.zeros(200, dtype=int)
     probabilities = np.tile([[0.63, 0.37]], (200, 1))
-    for setting in (Setting(0.3, 1.0, "sharp", m=20), Setting(0.3, 2.0, m=20)):
+    for setting in (Setting(0.3, 1.0, "sharp", m=20), Setting(0.3, 2.0, "paper", m=20)):
         result = random_splits(probabilities, labels, 60, [setting], 4000, np.random.default_rng(0))[0]
         law = release_distribution(np.full(60, 1 - 0.63), result.plan)
         drawn = np.bincount(np.searchsorted(law.upper, result.private.threshold), minlength=len(law.upper)) / 4000
         assert drawn == pytest.approx(law.probability, abs=0.04)
 
 
-def test_private_draws_agree_with_calibrate_on_average():
+def test_private_draws_agree_with_simulate_on_average():
     results = run(repetitions=1500)
     scores = conformity_scores(PROBABILITIES, LABELS)
     rng = np.random.default_rng(8)
-    for setting, result in zip(SETTINGS, results, strict=True):
-        one_by_one = [
-            calibrate(
-                rng.permutation(scores)[:300],
-                setting.alpha,
-                setting.epsilon,
-                method=setting.method,
-                m=setting.m,
-                rng=rng,
-            ).threshold
-            for _ in range(1500)
-        ]
+    for result in results:
+        one_by_one = [simulate(rng.permutation(scores)[:300], result.plan, rng).threshold for _ in range(1500)]
         error = np.std(one_by_one) / np.sqrt(1500 / 2)
         assert np.mean(result.private.threshold) == pytest.approx(np.mean(one_by_one), abs=5 * error + 1e-12)
 

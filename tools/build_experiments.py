@@ -9,11 +9,10 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 KEPT = DOCS / "experiments"
-
-
 TEXT = tomllib.loads((DOCS / "experiments_text.toml").read_text(encoding="utf-8"))
 
 
@@ -35,7 +34,7 @@ def page() -> str:
     """The whole document; experiments that have not been run are left out."""
     parts = [
         "# The paper's experiments\n\n"
-        '"Private Prediction Sets" (Angelopoulos, Bates, Zrnic, Jordan), reproduced, the sharp rule beside '
+        '"Private Prediction Sets" (Angelopoulos, Bates, Zrnic, Jordan), reproduced, with our own rule beside '
         "the paper's. Each section is one command, offline; it writes every number as JSON, an interactive page and, "
         "where Chromium or Chrome is found, the picture. `python -m tools.build_experiments` runs them all and writes "
         "this page from their numbers.\n"
@@ -47,7 +46,7 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _section(name: str, found: dict) -> str:
+def _section(name: str, found: dict[str, Any]) -> str:
     lines = [f"## `{name}`: {found['title']}", "", f"`{found['command']}`", ""]
     if (KEPT / f"{name}.png").exists():
         lines += [f"![{found['title']}](experiments/{name}.png)", ""]
@@ -63,8 +62,8 @@ def _section(name: str, found: dict) -> str:
     return "\n".join(lines)
 
 
-def _table(table: dict) -> list[str]:
-    def row(cells: list) -> str:
+def _table(table: dict[str, Any]) -> list[str]:
+    def row(cells: list[str | float]) -> str:
         return "| " + " | ".join(f"{c:,}" if isinstance(c, int) else str(c) for c in cells) + " |"
 
     return [row(table["columns"]), "|" + " --- |" * len(table["columns"]), *map(row, table["rows"])]

@@ -14,8 +14,8 @@ from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
 _SEED = 20
 
 
-def anonymous_rows(scores: dict[str, FolderPrediction]) -> list[list[str]]:
-    """patient, split, label and probabilities: shuffled, then patients numbered as they come."""
+def anonymous_rows(scores: dict[str, FolderPrediction], model: str) -> list[list[str]]:
+    """patient, split, label, model and probabilities: shuffled, then patients numbered as they come."""
     known = [
         (patient, split, label, row)
         for split, scored in scores.items()
@@ -24,16 +24,17 @@ def anonymous_rows(scores: dict[str, FolderPrediction]) -> list[list[str]]:
     shuffled = [known[index] for index in np.random.default_rng(_SEED).permutation(len(known))]
     numbers: dict[str, int] = {}
     return [
-        [str(numbers.setdefault(patient, len(numbers) + 1)), split, label, *map(repr, row)]
+        [str(numbers.setdefault(patient, len(numbers) + 1)), split, label, model, *map(repr, row)]
         for patient, split, label, row in shuffled
     ]
 
 
 def main(coronahack: str, out: str) -> None:
     model = load_model()
-    rows = anonymous_rows({split: predict_folder(model, read_coronahack(coronahack, split)) for split in HELD_OUT})
+    scores = {split: predict_folder(model, read_coronahack(coronahack, split)) for split in HELD_OUT}
+    rows = anonymous_rows(scores, model.fingerprint)
     with open(out, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([["patient", "split", "label", *model.classes], *rows])
+        csv.writer(file, lineterminator="\n").writerows([["patient", "split", "label", "model", *model.classes], *rows])
     print(f"{out}: {len(rows)} X-rays")
 
 

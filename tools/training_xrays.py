@@ -7,7 +7,6 @@ import numpy as np
 from PIL import Image
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays import Refused
 from ppsets_core.xrays.coronahack_split import read_coronahack
 
 SIDE = 256
@@ -32,11 +31,7 @@ class TrainingXrays:
 def read_training_xrays(data: Path) -> TrainingXrays:
     """The `train` split of a folder with CoronaHack's pictures, in the order of their file names."""
     folder = read_coronahack(data, "train")
-    rows = [
-        (xray, *_square_and_aspect(picture.grey))
-        for xray, picture in zip(folder.xrays, folder.pictures(), strict=True)
-        if not isinstance(picture, Refused)
-    ]
+    rows = [(xray, *_square_and_aspect(picture.grey)) for xray, picture in folder.readable([])]
     if not rows:
         raise FileError(f"{data}: none of the pictures of the split train can be read. Download them again.")
     rows.sort(key=lambda row: row[0].name.split("/")[::-1])

@@ -1,16 +1,20 @@
 """The network that this browser session classifies with. Calibration and diagnosis must use the same one."""
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from pages.widgets.text import as_text
-from ppsets_core import Calibration
-from ppsets_core.calibration import OTHER_MODEL
+from ppsets_core.calibration import OTHER_MODEL, Drawn
 from ppsets_core.model_fingerprint import bundled_fingerprint
+
+if TYPE_CHECKING:
+    from ppsets_core.network import XrayModel
 
 _MODEL, _NAME = "active_model", "active_model_name"
 
 
-def active_model():
+def active_model() -> "XrayModel":
     """The session's own weights if it loaded some, else the bundled ones. Loads torch: call it only to classify."""
     return st.session_state.get(_MODEL) or _bundled_model()
 
@@ -20,7 +24,7 @@ def model_name() -> str:
     return st.session_state.get(_NAME, "the bundled ResNet-18")
 
 
-def set_active_model(model, name: str) -> None:
+def set_active_model(model: "XrayModel | None", name: str) -> None:
     """From here on this session classifies with these weights; None goes back to the bundled ones."""
     st.session_state.pop(_MODEL, None)
     st.session_state.pop(_NAME, None)
@@ -28,15 +32,15 @@ def set_active_model(model, name: str) -> None:
         st.session_state[_MODEL], st.session_state[_NAME] = model, name
 
 
-def fits_model(calibration: Calibration) -> bool | None:
+def fits_model(calibration: Drawn) -> bool | None:
     """Whether the calibration was made with this session's model; None where that is not known. Loads no torch."""
     if calibration.model is None:
         return None
-    model = st.session_state.get(_MODEL)
+    model: XrayModel | None = st.session_state.get(_MODEL)
     return calibration.is_for(bundled_fingerprint() if model is None else model.fingerprint)
 
 
-def warn_of_other_model(calibration: Calibration) -> None:
+def warn_of_other_model(calibration: Drawn) -> None:
     """Above whatever is done with a calibration that names another model than this session's."""
     if fits_model(calibration) is False:
         st.warning(as_text(f"{OTHER_MODEL} This session classifies with {model_name()}."), icon=":material/warning:")
@@ -54,7 +58,7 @@ def warn_of_other_weights() -> None:
 
 
 @st.cache_resource(show_spinner="Loading the model …")
-def _bundled_model():
+def _bundled_model() -> "XrayModel":
     from ppsets_core.network import load_model
 
     return load_model()

@@ -4,26 +4,26 @@ import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.text import as_text
-from ppsets_core import Calibration
-from ppsets_core.wording import MARGINAL, guarantee, meaning
+from ppsets_core import Calibration, Simulation
+from ppsets_core.calibration import Drawn
+from ppsets_core.wording import describe, guarantee, meaning, scope
 
+MOST_SHOWN = 6
+NEEDED = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
 SIMULATION = "This is a **simulation**: its threshold was drawn for a trial and is no private release."
 
 
-def show_calibration(calibration: Calibration, source: str, key: str) -> None:
+def show_calibration(calibration: Calibration | Simulation, source: str, key: str) -> None:
     """Numbers, sentences, the JSON to keep, and the way on to Diagnose."""
-    if calibration.simulated:
+    if isinstance(calibration, Simulation):
         st.warning(SIMULATION)
     warn_of_other_model(calibration)
     with st.container(horizontal=True, gap="medium"):
-        threshold_help = "A diagnosis is in the set if 1 − its probability is at most ŝ."
-        st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
-        needed_help = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
-        st.metric("Probability needed", f"{calibration.cutoff:.4g}", help=needed_help, width="content")
+        _thresholds(calibration)
         st.metric("ε spent", f"{calibration.epsilon_spent:g}", width="content")
-    st.write(f"{meaning(calibration)} {_promise(calibration)}")
-    st.markdown(f":small[{MARGINAL}]")
-    st.caption(as_text(f"From {source}: {describe(calibration)}."))
+    st.write(f"{as_text(meaning(calibration))} {_promise(calibration)}")
+    st.markdown(f":small[{scope(calibration)}]")
+    st.caption(as_text(f"From {source}: {describe(calibration, _unit(calibration))}."))
     with st.container(horizontal=True):
         st.download_button(
             "Download calibration (JSON)",
@@ -38,20 +38,29 @@ def show_calibration(calibration: Calibration, source: str, key: str) -> None:
             st.switch_page("pages/diagnose.py")
 
 
-def _promise(calibration: Calibration) -> str:
+def _thresholds(calibration: Drawn) -> None:
+    if calibration.per is not None:
+        for name, threshold in list(zip(calibration.names, calibration.thresholds, strict=True))[:MOST_SHOWN]:
+            st.metric(as_text(name), f"≥ {1 - threshold:.4g}", help=f"{NEEDED} ŝ = {threshold:.6g}.", width="content")
+        return
+    threshold_help = "A diagnosis is in the set if 1 − its probability is at most ŝ."
+    st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
+    st.metric("Probability needed", f"{calibration.cutoff:.4g}", help=NEEDED, width="content")
+
+
+def _promise(calibration: Calibration | Simulation) -> str:
     """A simulation covers as a release does, but protects nobody."""
-    if not calibration.simulated:
-        return guarantee(calibration.plan, calibration.unit)
+    if isinstance(calibration, Calibration):
+        return guarantee(calibration, calibration.unit)
     return f"Planned coverage: at least {100 * calibration.coverage_lower:.4g}%. No record is protected."
 
 
-def describe(calibration: Calibration) -> str:
-    """The public choices in a few words."""
-    rule = {"paper": "the paper's rule", "sharp": "the sharp rule"}[calibration.method]
-    return f"α = {calibration.alpha:g}, ε = {calibration.epsilon:g}, {rule}, n = {calibration.n:,} {calibration.unit}s"
+def _unit(calibration: Drawn) -> str:
+    return calibration.unit if isinstance(calibration, Calibration) else "record"
 
 
-def one_line(calibration: Calibration) -> str:
+def one_line(calibration: Calibration | Simulation) -> str:
     """For the sidebar."""
-    kind = "Simulation, not a release: " if calibration.simulated else ""
-    return f"{kind}coverage ≥ {100 * calibration.coverage_lower:.4g}%, ε = {calibration.epsilon:g}"
+    kind = "" if isinstance(calibration, Calibration) else "Simulation, not a release: "
+    each = "" if calibration.per is None else f" for each {calibration.per}"
+    return f"{kind}coverage ≥ {100 * calibration.coverage_lower:.4g}%{each}, ε = {calibration.epsilon:g}"

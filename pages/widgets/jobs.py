@@ -1,7 +1,7 @@
 """Long work on a screen: start it, watch it with a bar and a Cancel button, collect what it found."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import streamlit as st
 
@@ -11,7 +11,11 @@ from ppsets_core.background import Cancelled, Job, Report
 Result = TypeVar("Result")
 
 
-def start_job(key: str, work: Callable[[Report], Result]) -> None:
+class JobKey(str, Generic[Result]):
+    """The name under which a session keeps one kind of work, and the type of what that work finds."""
+
+
+def start_job(key: JobKey[Result], work: Callable[[Report], Result]) -> None:
     """Begin, under a name in this session; work still going on under that name is stopped."""
     if (earlier := st.session_state.get(key)) is not None:
         earlier.cancel()
@@ -24,11 +28,12 @@ def is_running(key: str) -> bool:
     return job is not None and job.running
 
 
-def collect(key: str) -> object | None:
+def collect(key: JobKey[Result]) -> Result | None:
     """What finished work found, once; None if there is none. Raises what the work raised.
 
     That the last work was cancelled is said until other work is started."""
-    found, job = None, st.session_state.get(key)
+    job: Job[Result] | None = st.session_state.get(key)
+    found = None
     if job is not None and not job.running:
         del st.session_state[key]
         try:

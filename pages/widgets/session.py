@@ -2,14 +2,15 @@
 
 import streamlit as st
 
-from ppsets_core import Calibration, Ledger
+from ppsets_core import Calibration, Ledger, Simulation
+from ppsets_core.ledger.store import stamp_of
 from ppsets_core.places import ledger_path
 
 _CALIBRATION, _SOURCE = "active_calibration", "active_calibration_source"
 
 
-def active_calibration() -> Calibration | None:
-    """The calibration that sets are made with, in this browser session only."""
+def active_calibration() -> Calibration | Simulation | None:
+    """What sets are made with, in this browser session only."""
     return st.session_state.get(_CALIBRATION)
 
 
@@ -18,12 +19,20 @@ def calibration_source() -> str:
     return st.session_state.get(_SOURCE, "")
 
 
-def set_active_calibration(calibration: Calibration | None, source: str) -> None:
+def set_active_calibration(calibration: Calibration | Simulation | None, source: str) -> None:
     """From here on this session makes its sets with this; None where nothing holds any more."""
     st.session_state[_CALIBRATION] = calibration
     st.session_state[_SOURCE] = source
 
 
 def open_ledger() -> Ledger:
-    """The ledger of PPSETS_HOME, the same as the command line's."""
-    return Ledger(ledger_path())
+    """The ledger of PPSETS_HOME, the same as the command line's; opened anew only where its files have changed."""
+    path = ledger_path()
+    if stamp_of(path) is None:
+        Ledger(path)  # makes the files, or says why it cannot
+    return _opened(str(path), stamp_of(path))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _opened(path: str, stamp: tuple[object, ...] | None) -> Ledger:
+    return Ledger(path)

@@ -41,6 +41,11 @@ def choose_epsilon(key: str = "epsilon") -> float:
     return epsilon
 
 
+def apply_alpha(alpha: float, key: str = "alpha") -> None:
+    """Set the slider to this α; for a button's `on_click`, or before the slider is drawn."""
+    st.session_state[key] = round(float(alpha), 6)
+
+
 def apply_epsilon(epsilon: float, key: str = "epsilon") -> None:
     """For a button's `on_click`: set the slider to this very ε."""
     st.session_state[f"{key}_applied"] = float(epsilon)

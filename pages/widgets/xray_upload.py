@@ -1,21 +1,28 @@
 """Choosing X-rays: files or a zip, a whole folder, or a folder of the server below its configured data directory."""
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ppsets_core import InputError
 
+Chosen = Path | list[UploadedFile]
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
 TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv"]
 _MOST_LISTED = 500
 MOST_MEGABYTES = 2000
 
 
-def choose_xrays(key: str, *, types: list[str] | None = TYPES, on_change=None):
+def choose_xrays(
+    key: str, *, types: list[str] | None = TYPES, on_change: Callable[[], None] | None = None
+) -> Chosen | None:
     """What `read_folder` takes, or None while nothing is chosen. `on_change` hears of every other choice."""
-    ways = [FILES, FOLDER, SERVER] if data_directory() else [FILES, FOLDER]
+    base = data_directory()
+    ways = [FILES, FOLDER, SERVER] if base else [FILES, FOLDER]
     way = st.segmented_control(
         "Where are the X-rays?",
         ways,
@@ -25,9 +32,9 @@ def choose_xrays(key: str, *, types: list[str] | None = TYPES, on_change=None):
         on_change=on_change,
         persist_state="session",
     )
-    if way == SERVER:
-        return _choose_on_server(key, on_change)
-    several = "directory" if way == FOLDER else True
+    if base is not None and way == SERVER:
+        return _choose_on_server(base, key, on_change)
+    several: Literal[True, "directory"] = "directory" if way == FOLDER else True
     label = {FILES: "X-rays: PNG, JPEG, TIFF, DICOM, several at once or one zip", FOLDER: "Folder of X-rays"}[way]
     accepted = types if way == FILES else None
     files = st.file_uploader(label, accepted, several, key=f"{key}_{way}", on_change=on_change)
@@ -35,7 +42,7 @@ def choose_xrays(key: str, *, types: list[str] | None = TYPES, on_change=None):
     return list(files) or None
 
 
-def _check_total(files) -> None:
+def _check_total(files: Sequence[UploadedFile]) -> None:
     """One upload is bounded by the server; many together are bounded here, for all of them are held in memory."""
     if sum(file.size for file in files) > MOST_MEGABYTES * 1_000_000:
         raise InputError(
@@ -71,8 +78,7 @@ def inside(base: Path, name: str) -> Path:
     return path
 
 
-def _choose_on_server(key: str, on_change) -> Path | None:
-    base = data_directory()
+def _choose_on_server(base: Path, key: str, on_change: Callable[[], None] | None) -> Path | None:
     name = st.selectbox(
         "Folder or zip below the server's data directory",
         folders_below(base),

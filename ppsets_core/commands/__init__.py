@@ -1,1 +1,1 @@
-"""The command line, one file a verb: each says what it does, takes its arguments and runs."""
+"""The command line, one file per verb: each says what it does, takes its arguments and runs."""

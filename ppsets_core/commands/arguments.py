@@ -1,19 +1,33 @@
-"""Arguments that several verbs share."""
+"""Arguments that several verbs share, and what they mean."""
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from ppsets_core.places import ledger_path
-from ppsets_core.validation import METHODS
+from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.rules import DEFAULT, RULES
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=float, default=0.1, help="share of diagnoses that may be missed (default 0.1)")
     parser.add_argument("--epsilon", type=float, required=True, help="privacy loss; smaller is more private")
-    parser.add_argument("--method", choices=METHODS, default="paper", help="calibration rule (default paper)")
+    parser.add_argument("--method", choices=tuple(RULES), default=DEFAULT, help="rule (default %(default)s)")
     parser.add_argument("--m", type=int, help="number of bins (default: chosen)")
     parser.add_argument("--gamma", type=float, help="the paper's gamma (default: chosen)")
+    parser.add_argument(
+        "--per",
+        metavar="WHAT",
+        help=f"promise the coverage within each '{DIAGNOSIS}', or within each group of this column (with --groups)",
+    )
+    parser.add_argument("--groups", help="the groups of the --per column, separated by commas: --groups north,south")
     parser.add_argument("--json", action="store_true", help="JSON on standard output")
+
+
+def target(args: argparse.Namespace) -> dict[str, Any]:
+    """The choices that `plan` takes, but for the classes, which the records know."""
+    groups = None if args.groups is None else [name.strip() for name in args.groups.split(",")]
+    return {"method": args.method, "m": args.m, "gamma": args.gamma, "per": args.per, "groups": groups}
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ import shlex
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ppsets_core.commands.progress_bar import Bar
 from ppsets_core.errors import FileError, InputError
@@ -17,10 +18,12 @@ NAMES = {
     "bins": "coverage and set size against the number of bins",
     "epsilons": "coverage and set size against ε",
     "coronahack": "coverage and set size over random splits of the bundled scores",
+    "per-diagnosis": "coverage of each diagnosis: a promise for all together, or for each",
+    "peers": "our rules, P-COQS and no privacy, at equal privacy",
     "three-xrays": "three X-rays with their ranked sets",
-    "audit": "exact privacy loss of both rules and of the research code's scaling",
+    "audit": "exact privacy loss of every rule and of the research code's scaling",
 }
-WITH_SPLITS = ("two-by-two", "bins", "epsilons", "coronahack")
+WITH_SPLITS = ("two-by-two", "bins", "epsilons", "coronahack", "per-diagnosis", "peers")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,12 +58,11 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     """Compute, write `NAME.json`, `NAME.html` and where a browser is found `NAME.png`, and print what was found."""
     from ppsets_core.figures.page import draw_page, write_page
 
-    module = name.replace("-", "_")
-    experiment = import_module(f"ppsets_core.experiments.{module}")
+    experiment = import_module(f"ppsets_core.experiments.{name.replace('-', '_')}")
     result = experiment.run(seed=args.seed, progress=Bar(name), **_own(name, args, out))
     findings = experiment.findings(result)
     text = to_json(findings, _command(name, args))
-    figures = import_module(f"ppsets_core.figures.paper.{module}").figures(result)
+    figures = experiment.figures(result)
     page = out / f"{name}.html"
     try:
         page.with_suffix(".json").write_text(text, encoding="utf-8")
@@ -74,9 +76,9 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     print(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}", file=sys.stderr)
 
 
-def _own(name: str, args: argparse.Namespace, out: Path) -> dict:
+def _own(name: str, args: argparse.Namespace, out: Path) -> dict[str, Any]:
     """The arguments that only this experiment takes, where they were given."""
-    own = {}
+    own: dict[str, Any] = {}
     if getattr(args, "splits", None) is not None:
         own["splits"] = args.splits
     if name == "three-xrays" and getattr(args, "xrays", None):
@@ -103,7 +105,7 @@ def in_words(findings: Findings) -> str:
 
 
 def _as_text(table: Table) -> str:
-    cells = [table.columns, *([f"{c:,}" if isinstance(c, int) else f"{c}" for c in row] for row in table.rows)]
+    cells = [list(table.columns), *([f"{c:,}" if isinstance(c, int) else f"{c}" for c in row] for row in table.rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
     return "\n".join([table.title, *lines])

@@ -9,7 +9,7 @@ from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import visible
 from ppsets_core.ledger import Ledger, Release
 from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.export import export_json
+from ppsets_core.ledger.export import export_json, thresholds_in_words
 
 HELP = "budgets and releases: list them, raise a budget, or write a release's calibration again, for nothing"
 
@@ -45,7 +45,7 @@ def _list(ledger: Ledger, args: argparse.Namespace) -> int:
         print(export_json(ledger))
         return 0
     print(f"Ledger: {args.ledger}")
-    for account in ledger.datasets():
+    for account in ledger.accounts():
         print(
             f"\n{visible(account.name)}: {shown(account.left)} left of {shown(account.budget)}, "
             f"{shown(account.spent)} spent"
@@ -56,7 +56,7 @@ def _list(ledger: Ledger, args: argparse.Namespace) -> int:
 
 
 def _raise(ledger: Ledger, args: argparse.Namespace) -> int:
-    current, budget = ledger.dataset(args.name).budget, amount(args.budget)
+    current, budget = ledger.account(args.name).budget, amount(args.budget)
     if not args.yes and budget > current:
         _confirm(f"Raise the budget of '{visible(args.name)}' from {shown(current)} to {shown(budget)}, for good?")
     raised = ledger.raise_budget(args.name, budget)
@@ -67,7 +67,7 @@ def _raise(ledger: Ledger, args: argparse.Namespace) -> int:
 def _export(ledger: Ledger, args: argparse.Namespace) -> int:
     found = [release for release in ledger.releases() if release.id == args.id]
     if not found:
-        raise LedgerError(f"The ledger has no release {args.id}. `python -m ppsets_core ledger` lists them.")
+        raise LedgerError(f"The ledger has no release {args.id}. `ppsets ledger` lists them.")
     if found[0].calibration is None:
         raise LedgerError(f"Release {args.id} was charged and has no threshold: it is being drawn or was interrupted.")
     text = found[0].calibration.to_json()
@@ -98,6 +98,6 @@ def _line(release: Release) -> str:
     if (drawn := release.calibration) is None:
         return f"{start}  charged, not released"
     return (
-        f"{start}  {drawn.method}, α = {drawn.alpha:g}, n = {drawn.n:,}, ŝ = {drawn.threshold:.6g}, "
+        f"{start}  {drawn.method}, α = {drawn.alpha:g}, n = {drawn.n:,}, ŝ = {thresholds_in_words(drawn)}, "
         f"protects one {drawn.unit}, model {drawn.model or 'unknown'}"
     )

@@ -4,8 +4,8 @@ import argparse
 import json
 from dataclasses import asdict
 
-from ppsets_core.commands.arguments import add_target
-from ppsets_core.planning import plan
+from ppsets_core.commands.arguments import add_target, target
+from ppsets_core.planning import DIAGNOSIS, Plan, plan
 from ppsets_core.wording import guarantee, price_in_ranks, remedy
 
 HELP = "Show m*, γ*, level and guarantee for n records, α and ε; spends nothing."
@@ -13,25 +13,34 @@ HELP = "Show m*, γ*, level and guarantee for n records, α and ε; spends nothi
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, required=True, help="number of calibration records")
+    parser.add_argument("--classes", type=int, help=f"number of diagnoses, for --per {DIAGNOSIS}")
     add_target(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    chosen = plan(args.n, args.alpha, args.epsilon, method=args.method, m=args.m, gamma=args.gamma)
+    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, **target(args))
     if args.json:
-        print(json.dumps(asdict(chosen) | {"is_trivial": chosen.is_trivial}, indent=2))
+        told = {"is_trivial": chosen.is_trivial, "coverage_expected": chosen.coverage_expected}
+        print(json.dumps(asdict(chosen) | told, indent=2, ensure_ascii=False))
         return 0
-    print(f"rule      {chosen.method}")
-    print(f"bins      m = {chosen.m:,}")
-    if chosen.gamma is not None:
-        print(f"gamma     γ = {chosen.gamma:.6g}")
-    if chosen.rank is not None:
-        print(f"rank      k = {chosen.rank:,} of {chosen.n:,}")
-    print(f"level     {chosen.level:.6g}")
-    print(f"coverage  {chosen.coverage_lower:.6g} to {chosen.coverage_upper:.6g} (upper end: evenly spread scores)")
-    if not chosen.is_trivial:
-        print(f"price     {price_in_ranks(chosen):.1f} ranks above non-private calibration")
+    print("\n".join(_lines(chosen)))
     print(guarantee(chosen))
     if chosen.is_trivial:
         print(remedy(chosen))
     return 0
+
+
+def _lines(chosen: Plan) -> list[str]:
+    lines = [f"rule      {chosen.method}", f"bins      m = {chosen.m:,}"]
+    if chosen.per is not None:
+        lines.append(f"per       {chosen.per}, {chosen.groups} of them, ε = {chosen.epsilon / 2:g} in each")
+    if chosen.gamma is not None:
+        lines.append(f"gamma     γ = {chosen.gamma:.6g}")
+    if chosen.rank is not None:
+        lines.append(f"rank      k = {chosen.rank:,} of {chosen.n:,}")
+    if chosen.level is not None:
+        lines.append(f"level     {chosen.level:.6g}")
+    lines.append(f"coverage  at least {chosen.coverage_lower:.6g}; {chosen.coverage_expected:.6g} if evenly spread")
+    if not chosen.is_trivial and chosen.per is None:
+        lines.append(f"price     {price_in_ranks(chosen):.1f} ranks above non-private calibration")
+    return lines

@@ -6,23 +6,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppsets_core.calibration import OTHER_MODEL, Calibration
+from ppsets_core.calibration import OTHER_MODEL, Drawn, Simulation
+from ppsets_core.calibration_file import read_calibration
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.diagnosis import Answer, answers_of, counts, examine
 from ppsets_core.errors import FileError
-from ppsets_core.wording import MARGINAL, NOT_A_DEVICE
-from ppsets_core.xrays import Refused, read_folder
+from ppsets_core.files.refused import Refused
+from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
+from ppsets_core.xrays import read_folder
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
 
 HELP = "ranked prediction sets for X-rays, from a saved calibration"
-NOTES = (MARGINAL, NOT_A_DEVICE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("images", nargs="+", help="X-rays: files, a directory or a zip")
     parser.add_argument("--calibration", required=True, help="JSON that a calibration saved")
+    parser.add_argument("--group", help="the group that all these X-rays are of, if the calibration is per group")
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
@@ -31,14 +33,14 @@ def run(args: argparse.Namespace) -> int:
     """Prints the sets; pictures that do not look like chest X-rays are marked and not counted."""
     from ppsets_core.network import load_model
 
-    calibration = Calibration.from_json(_text(args.calibration))
+    calibration = read_calibration(_text(args.calibration))
     folder = read_folder(args.images if len(args.images) > 1 else args.images[0], labels=False)
     model = load_model(args.weights)
     findings = examine(model, folder, thumbnails=False)
     tell_refused(findings.refused)
     if not findings.xrays:
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
-    answers = answers_of(findings, calibration.threshold)
+    answers = answers_of(findings, calibration, args.group)
     marks = _marks(calibration, model)
     if args.json:
         print(_as_json(answers, findings.refused, calibration, marks))
@@ -47,24 +49,24 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _marks(calibration: Calibration, model: "XrayModel") -> list[str]:
+def _marks(calibration: Drawn, model: "XrayModel") -> list[str]:
     marks = []
     if calibration.model is not None and not calibration.is_for(model.fingerprint):
         marks.append(f"OTHER MODEL: {OTHER_MODEL}")
-    if calibration.simulated:
+    if isinstance(calibration, Simulation):
         marks.append("SIMULATED calibration: the threshold was drawn for a trial and is not a private release.")
     if calibration.is_trivial:
         marks.append("TRIVIAL calibration: too few records, so every set holds every class.")
     return marks
 
 
-def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration: Calibration, marks: list[str]) -> str:
+def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration: Drawn, marks: list[str]) -> str:
     return json.dumps(
         {
-            "threshold": calibration.threshold,
-            "cutoff": calibration.cutoff,
+            **_thresholds(calibration),
             "alpha": calibration.alpha,
-            "simulated": calibration.simulated,
+            "per": calibration.per,
+            "simulated": isinstance(calibration, Simulation),
             "trivial": calibration.is_trivial,
             "xrays": [
                 {
@@ -78,14 +80,21 @@ def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration:
             ],
             "counts": counts(answers),
             "refused": [vars(item) for item in refused],
-            "notes": [*marks, *NOTES],
+            "notes": [*marks, scope(calibration), NOT_A_DEVICE],
         },
         ensure_ascii=False,
         indent=2,
     )
 
 
-def _as_table(answers: Sequence[Answer], calibration: Calibration, marks: list[str]) -> str:
+def _thresholds(calibration: Drawn) -> dict[str, object]:
+    if calibration.per is None:
+        return {"threshold": calibration.threshold, "cutoff": calibration.cutoff}
+    by_name = dict(zip(calibration.names, calibration.thresholds, strict=True))
+    return {"thresholds": by_name, "cutoffs": {name: 1 - value for name, value in by_name.items()}}
+
+
+def _as_table(answers: Sequence[Answer], calibration: Drawn, marks: list[str]) -> str:
     width = max([4, *(len(answer.finding.name) for answer in answers)])
     lines = [*marks, f"{'file':<{width}}  prediction set, likeliest first"]
     for answer in answers:
@@ -93,15 +102,12 @@ def _as_table(answers: Sequence[Answer], calibration: Calibration, marks: list[s
         doubt = f"  [not counted: {answer.finding.doubt}]" if answer.finding.doubt else ""
         lines.append(f"{answer.finding.name:<{width}}  {members or 'none is likely enough'}{doubt}")
     number = counts(answers)
-    lines.append(
-        f"A class is in the set from a softmax of {calibration.cutoff:.4g} "
-        f"(coverage at least {1 - calibration.alpha:g})."
-    )
+    lines.append(f"{meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.")
     lines.append(
         f"One diagnosis: {number['one']}. Several: {number['several']}. None: {number['none']}. "
         f"Not counted, no chest X-ray: {number['flagged']}."
     )
-    return "\n".join([*lines, *NOTES])
+    return "\n".join([*lines, scope(calibration), NOT_A_DEVICE])
 
 
 def _text(path: str) -> str:

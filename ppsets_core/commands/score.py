@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.refused import Refused
 from ppsets_core.files.spreadsheet import plain_cell
-from ppsets_core.xrays import Refused
 
 HELP = "write the model's class probabilities for a folder of labelled X-rays"
 SHOWN = 20
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
     parser.add_argument("--split", help="only what the labels CSV's column `split` says this of")
     parser.add_argument(
-        "--out", required=True, help="CSV to write: file, label, patient where known, one column a class"
+        "--out", required=True, help="CSV to write: file, label, patient where known, model, one column per class"
     )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
         columns["patient"] = [plain_cell(str(patient)) for patient in patients]
     elif note := patients_note(scores.patients):
         print(note, file=sys.stderr)
+    columns["model"] = [model.fingerprint] * len(kept)
     shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
     header = [*columns, *map(plain_cell, model.classes)]
     rows = [[*facts, *row] for *facts, row in zip(*columns.values(), shares, strict=True)]

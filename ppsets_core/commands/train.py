@@ -6,18 +6,22 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from ppsets_core.commands.score import Counter, tell_refused
 from ppsets_core.errors import FileError, InputError
+from ppsets_core.wording import PRIVATE_TRAINING
+
+if TYPE_CHECKING:
+    from ppsets_core.network.last_layer import LastLayerRecipe
+    from ppsets_core.network.recipe import Epoch, Recipe
+    from ppsets_core.network.training_set import TrainingSet
+    from ppsets_core.network.weights import XrayModel
+
+AnyRecipe = TypeVar("AnyRecipe", "Recipe", "LastLayerRecipe")
+Told = dict[str, float | None]
 
 HELP = "train ResNet-18 on labelled X-rays: the whole network, or its last layer (also with DP-SGD)"
-DP_NOTE = (
-    "What (ε, δ) protects: each X-ray that the last layer is trained on, one added or removed, in the weights written; "
-    "for a patient with several of them, ε counts once for each. Their number and the classes count as public; the "
-    "classes are the starting weights' or named beforehand, never taken from the labels. "
-    "It covers neither the losses and accuracies shown here nor the X-rays behind the starting weights. "
-    "The noise is torch's, seeded by the operating system; it is not a cryptographic source."
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
     data, refused = read_training_set(folder, side, classes=classes, progress=Counter(len(folder.xrays)))
     tell_refused(refused)
     print(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}", file=sys.stderr)
-    model, result = (_train_all if args.layers == "all" else _train_last)(args, base, data)
+    model, told = (_train_all if args.layers == "all" else _train_last)(args, base, data)
     save_model(model, args.out)
-    result = {"out": args.out, "xrays": len(data), "classes": data.classes, **result}
+    result = {"out": args.out, "xrays": len(data), "classes": data.classes, **told}
     if args.json:
         print(json.dumps(result))
     else:
@@ -89,7 +93,7 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("A seed would let anyone repeat the noise and undo the privacy. Leave --seed out.")
 
 
-def _base(start: str):
+def _base(start: str) -> "XrayModel | None":
     from ppsets_core.network.weights import load_model
 
     if start == "scratch":
@@ -101,43 +105,44 @@ def _base(start: str):
     return load_model(None if start == "bundled" else start)
 
 
-def _classes(args: argparse.Namespace, base) -> tuple[str, ...] | None:
+def _classes(args: argparse.Namespace, base: "XrayModel | None") -> tuple[str, ...] | None:
     """The classes named; without any, the starting weights' if the training is private, else None."""
     if args.classes is not None:
         return tuple(name.strip() for name in args.classes.split(","))
-    return base.classes if args.dp_epsilon is not None else None
+    return base.classes if base is not None and args.dp_epsilon is not None else None
 
 
-def _recipe(recipe, args: argparse.Namespace):
+def _recipe(recipe: AnyRecipe, args: argparse.Namespace) -> AnyRecipe:
     """The recipe with what the command line changes."""
     given = {name: getattr(args, name) for name in ("epochs", "batch_size", "learning_rate", "seed")}
     return replace(recipe, **{name: value for name, value in given.items() if value is not None})
 
 
-def _show(epoch) -> None:
+def _show(epoch: "Epoch") -> None:
     held_out = f"  held out: accuracy {epoch.accuracy:.3f}, macro recall {epoch.macro_recall:.3f}"
     told = "" if math.isnan(epoch.accuracy) else held_out
     print(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{told}", file=sys.stderr, flush=True)
 
 
-def _found(accuracy: float, model) -> dict[str, float | None]:
+def _found(accuracy: float, model: "XrayModel") -> Told:
     """What the held-out patients told; no accuracy if chance held nobody out."""
     return {"held_out_accuracy": None if math.isnan(accuracy) else accuracy, "temperature": model.temperature}
 
 
-def _train_all(args: argparse.Namespace, base, data):
+def _train_all(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> tuple["XrayModel", Told]:
     from ppsets_core.network.training import Recipe, train_model
 
     trained = train_model(data, _recipe(Recipe(), args), base=base, resume=args.resume, watch=_show)
     return trained.model, _found(trained.accuracy, trained.model)
 
 
-def _train_last(args: argparse.Namespace, base, data):
+def _train_last(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> tuple["XrayModel", Told]:
     from ppsets_core.network.last_layer import LastLayerRecipe, Privacy, fine_tune_last_layer
 
+    assert base is not None  # `_check` refuses a last layer on scratch
     privacy = None
     if args.dp_epsilon is not None:
-        print(DP_NOTE, file=sys.stderr)
+        print(PRIVATE_TRAINING, file=sys.stderr)
         privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
     recipe, classes = _recipe(LastLayerRecipe(), args), _classes(args, base)
     tuned = fine_tune_last_layer(base, data, recipe, privacy=privacy, classes=classes, watch=_show)

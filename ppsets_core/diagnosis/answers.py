@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ppsets_core.calibration import Drawn
 from ppsets_core.diagnosis.findings import Finding, Findings
 from ppsets_core.sets import ranked_sets
 
@@ -50,12 +51,16 @@ def _either(names: Sequence[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]])
 
 
-def answers_of(findings: Findings, threshold: float) -> list[Answer]:
-    """The sets that a threshold cuts out, in the folder's order."""
+def answers_of(findings: Findings, calibration: Drawn, group: str | None = None) -> list[Answer]:
+    """The sets that a calibration cuts out, in the folder's order. One of other classes is refused.
+
+    `group`: the site, say, that all these X-rays are of, where the calibration has a threshold for each.
+    """
     if not findings.xrays:
         return []
-    sets = ranked_sets(np.stack([finding.probabilities for finding in findings.xrays]), threshold)
-    names = findings.classes
+    names, groups = findings.classes, None if group is None else [group] * len(findings.xrays)
+    probabilities = np.stack([finding.probabilities for finding in findings.xrays])
+    sets = ranked_sets(probabilities, calibration, classes=names, groups=groups)
     return [
         Answer(number, finding, tuple(names[i] for i in members), names)
         for number, (finding, members) in enumerate(zip(findings.xrays, sets, strict=True))

@@ -47,19 +47,15 @@ def examine(
     seen: list[tuple[str, str, bytes]] = []
     refused = list(folder.refused)
 
-    def readable() -> Iterator[Picture]:
-        pictures = folder.pictures(at_least=model.preprocessing.read_at_least)
-        for done, picture in enumerate(pictures):
+    def pictures() -> Iterator[Picture]:
+        for _, picture in folder.readable(refused, model.preprocessing.read_at_least):
             if progress:
-                progress(done, total)
-            if isinstance(picture, Refused):
-                refused.append(picture)
-            else:
-                small = thumbnail_of(picture) if thumbnails else b""
-                seen.append((picture.name, why_not_a_chest_xray(picture), small))
-                yield picture
+                progress(len(seen) + len(refused) - len(folder.refused), total)
+            small = thumbnail_of(picture) if thumbnails else b""
+            seen.append((picture.name, why_not_a_chest_xray(picture), small))
+            yield picture
 
-    probabilities = predict(model, readable())
+    probabilities = predict(model, pictures())
     found = tuple(
         Finding(name, row, doubt, small) for (name, doubt, small), row in zip(seen, probabilities, strict=True)
     )

@@ -9,7 +9,7 @@ from ppsets_core.files.spreadsheet import plain_cell
 
 
 def rows_of(answers: Sequence[Answer]) -> list[dict[str, object]]:
-    """One row an X-ray, text that a spreadsheet would take for a formula quoted.
+    """One row per X-ray, text that a spreadsheet would take for a formula quoted.
 
     A flagged picture has no set, so that no one counts it.
     """

@@ -14,9 +14,9 @@ def thumbnail_of(picture: Picture) -> bytes:
     """The X-ray as a grey JPEG of at most 320 pixels on the shorter side."""
     image = Image.fromarray((picture.grey * 255).round().astype(np.uint8))
     scale = min(1.0, SHORTER / min(image.size), LONGER / max(image.size))
-    size = tuple(max(1, round(side * scale)) for side in image.size)
+    width, height = (max(1, round(side * scale)) for side in image.size)
     out = io.BytesIO()
-    image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0).save(out, "JPEG", quality=88)
+    image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0).save(out, "JPEG", quality=88)
     return out.getvalue()
 
 

@@ -1,11 +1,16 @@
 """`coronahack`: 1,000 random splits of the held-out X-rays, 1,000 to calibrate and 500 to evaluate, as in the paper."""
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ppsets_core.experiments.findings import Findings, Table, sweep_numbers
+from ppsets_core.experiments.findings import Findings, Table, joined, sweep_numbers, sweep_table, with_rule
+from ppsets_core.figures.splits import histogram_figure, size_figure, sweep_figure
 from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.simulation import Outcome, SplitResult
-from ppsets_core.tradeoffs.sweeps import Labelled, Progress, Sweep, sweep_epsilon
+from ppsets_core.rules.paper import Paper
+from ppsets_core.tradeoffs import label_of
+from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.tradeoffs.outcomes import outcomes_of, size_shares
+from ppsets_core.tradeoffs.sweeps import Progress, Sweep, sweep_epsilon
 
 ALPHA, N = 0.1, 1000
 PAPERS_EPSILON, PAPERS_MEDIAN = 10.0, 0.904
@@ -22,18 +27,15 @@ def run(
 
 def findings(sweep: Sweep) -> Findings:
     """Median coverage and mean set size at every ε, and the sets' sizes at the paper's."""
-    rows = tuple(_row(epsilon, sweep.at(epsilon)) for epsilon in sweep.values)
     at = sweep.at(PAPERS_EPSILON)
-    outcomes = {**{rule: r.private for rule, r in at.items()}, "non-private": at["paper"].nonprivate}
-    shares = tuple((name, *_size_shares(outcome)) for name, outcome in outcomes.items())
-    smaller = [sweep.at(e)["sharp"].private.mean_size.mean() < sweep.at(e)["paper"].private.mean_size.mean()
-               for e in sweep.values if e != PAPERS_EPSILON]  # fmt: skip
-    medians = {name: np.median(outcome.coverage) for name, outcome in outcomes.items()}
+    outcomes = outcomes_of(at)
+    medians = [f"{np.median(outcome.coverage):.3f} {with_rule(series)}" for series, outcome in outcomes.items()]
+    shares = tuple((label_of(name), *(f"{100 * x:.1f}%" for x in found)) for name, found in size_shares(at).items())
     return Findings(
         "CoronaHack: coverage and set size over random splits",
-        {"alpha": ALPHA, "n": N, "splits": len(at["paper"].private.coverage)},
+        {"alpha": ALPHA, "n": N, "splits": len(next(iter(outcomes.values())).coverage)},
         (
-            Table("Median coverage and mean set size", _COLUMNS, rows),
+            sweep_table("Median coverage and mean set size", sweep, "ε", np.median),
             Table(
                 f"Share of sets of each size at ε = {PAPERS_EPSILON:g}",
                 ("rule", *(f"{size}" for size in range(len(shares[0]) - 1))),
@@ -41,31 +43,28 @@ def findings(sweep: Sweep) -> Findings:
             ),
         ),
         (
-            f"At ε = 10 the median coverage is {medians['paper']:.3f} with the paper's rule, {medians['sharp']:.3f} "
-            f"with the sharp one and {medians['non-private']:.3f} without privacy; the paper reports {PAPERS_MEDIAN}.",
-            f"The sharp rule's sets are smaller on average in {sum(smaller)} of the {len(smaller)} rows below ε = 10.",
+            f"At ε = {PAPERS_EPSILON:g} the median coverage is {joined(medians)}; the paper reports {PAPERS_MEDIAN}.",
+            *(_against_the_papers(sweep, rule) for rule in sweep.results if rule != Paper.name),
         ),
         sweep_numbers(sweep),
     )
 
 
-_COLUMNS = (
-    "ε",
-    "coverage, paper's rule",
-    "coverage, sharp",
-    "coverage, non-private",
-    "size, paper's rule",
-    "size, sharp",
-    "size, non-private",
-)
+def _against_the_papers(sweep: Sweep, rule: str) -> str:
+    below = [sweep.at(epsilon) for epsilon in sweep.values if epsilon < PAPERS_EPSILON]
+    smaller = [at[rule].private.mean_size.mean() < at[Paper.name].private.mean_size.mean() for at in below]
+    return (
+        f"With the {label_of(rule)} sets are smaller on average than with the {Paper.label} in {sum(smaller)} of "
+        f"the {len(smaller)} rows below ε = {PAPERS_EPSILON:g}."
+    )
 
 
-def _row(epsilon: float, at: dict[str, SplitResult]) -> tuple[float, ...]:
-    outcomes = (at["paper"].private, at["sharp"].private, at["paper"].nonprivate)
-    medians = (round(float(np.median(o.coverage)), 4) for o in outcomes)
-    return (epsilon, *medians, *(round(float(o.mean_size.mean()), 3) for o in outcomes))
-
-
-def _size_shares(outcome: Outcome) -> list[str]:
-    counts = outcome.size_counts.sum(axis=0)
-    return [f"{100 * share:.1f}%" for share in counts / counts.sum()]
+def figures(sweep: Sweep) -> dict[str, go.Figure]:
+    """Histograms at the paper's ε, and coverage and set size along ε."""
+    at = sweep.at(PAPERS_EPSILON)
+    return {
+        f"Coverage of each split, ε = {PAPERS_EPSILON:g}": histogram_figure(at, "coverage"),
+        f"Sizes of the sets, ε = {PAPERS_EPSILON:g}": size_figure(at),
+        "Coverage against ε": sweep_figure(sweep, "coverage"),
+        "Mean set size against ε": sweep_figure(sweep, "mean_size"),
+    }

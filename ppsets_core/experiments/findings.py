@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ppsets_core.simulation import Outcome, SplitResult
+from ppsets_core.tradeoffs import NONPRIVATE, label_of
+from ppsets_core.tradeoffs.outcomes import outcomes_of
 from ppsets_core.tradeoffs.sweeps import Sweep
 
 
@@ -33,7 +35,7 @@ class Findings:
 
 
 def to_json(findings: Findings, command: str) -> str:
-    """All of it as JSON, lists of numbers a line each."""
+    """All of it as JSON, one line per list of numbers."""
     document = {
         "title": findings.title,
         "command": command,
@@ -54,11 +56,38 @@ def _plain(value: object) -> object:
     raise TypeError(type(value))
 
 
+def with_rule(series: str) -> str:
+    """How a sentence names a series: "with the paper's rule", "without privacy"."""
+    return label_of(series) if series == NONPRIVATE else f"with the {label_of(series)}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """
+    >>> joined(["one"]), joined(["one", "two", "three"])
+    ('one', 'one, two and three')
+    """
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def sweep_table(title: str, sweep: Sweep, column: str, average: Callable[[np.ndarray], np.floating] = np.mean) -> Table:
+    """Coverage, as `average` over the splits says, and mean set size along a sweep: every rule's, and without privacy.
+
+    `column` heads the values."""
+    rows: list[tuple[str | float, ...]] = []
+    for value in sweep.values:
+        outcomes = outcomes_of(sweep.at(value))
+        coverage = (round(float(average(o.coverage)), 4) for o in outcomes.values())
+        rows.append((value, *coverage, *(round(float(o.mean_size.mean()), 3) for o in outcomes.values())))
+    names = [label_of(series) for series in (*sweep.results, NONPRIVATE)]
+    columns = (column, *(f"coverage, {name}" for name in names), *(f"size, {name}" for name in names))
+    return Table(title, columns, tuple(rows))
+
+
 def sweep_numbers(sweep: Sweep) -> dict[str, Any]:
     """Every rule's plan and every split's outcome at each value, and those without privacy on the same splits."""
     by_rule = {method: [_split_numbers(r) for r in results] for method, results in sweep.results.items()}
     nonprivate = next(iter(sweep.results.values()))[0].nonprivate
-    return {"over": sweep.over, "values": list(sweep.values), **by_rule, "nonprivate": outcome_numbers(nonprivate)}
+    return {"over": sweep.over, "values": list(sweep.values), **by_rule, NONPRIVATE: outcome_numbers(nonprivate)}
 
 
 def _split_numbers(result: SplitResult) -> dict[str, Any]:

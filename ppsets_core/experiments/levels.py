@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ppsets_core.experiments.findings import Findings, Table
+from ppsets_core.experiments.findings import Findings, Table, joined
+from ppsets_core.figures.level_curves import level_figure
 from ppsets_core.planning import smallest_n
-from ppsets_core.tradeoffs.grids import log_grid
-from ppsets_core.tradeoffs.level_curves import LevelCurve, LevelCurves, levels_over_epsilon, levels_over_n
-from ppsets_core.tradeoffs.sweeps import Progress
-from ppsets_core.validation import METHODS
+from ppsets_core.rules.paper import Paper
+from ppsets_core.tradeoffs import NONPRIVATE, label_of
+from ppsets_core.tradeoffs.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
+from ppsets_core.tradeoffs.sweeps import Progress, log_grid
 
 ALPHA = 0.1
 NS = tuple(round(n) for n in np.logspace(2, 4.5, 26))
@@ -32,7 +35,7 @@ def run(
     ns: Sequence[int] = NS,
     epsilons: Sequence[float] = EPSILONS,
 ) -> Levels:
-    """The paper's figure for both rules. `seed` is taken as by every experiment, and has nothing to do here."""
+    """The paper's figure, for every rule. `seed` is taken as by every experiment, and has nothing to do here."""
     over_n = levels_over_n(ns, EPSILONS_FIXED, ALPHA)
     if progress:
         progress(1, 2)
@@ -44,32 +47,34 @@ def run(
 
 def findings(result: Levels) -> Findings:
     """The level at a few n and ε, beside the non-private one."""
-    by_key = {(c.method, c.fixed): c for c in result.over_n.curves}
-    nonprivate = by_key["nonprivate", None].level
-    rows = []
+    levels = _by_rule_and_fixed(result.over_n)
+    rules = tuple(dict.fromkeys(rule for rule, _ in levels if rule != NONPRIVATE))
+    names = tuple(label_of(rule) for rule in rules)
+    rows: list[tuple[str | float, ...]] = []
     for place in _few(len(result.over_n.x)):
+        without = round(float(levels[NONPRIVATE, None][place]), 4)
         for epsilon in EPSILONS_FIXED:
-            private = (_shown(by_key[method, epsilon].level[place]) for method in METHODS)
-            rows.append((int(result.over_n.x[place]), epsilon, *private, round(float(nonprivate[place]), 4)))
-    needed = {e: {method: smallest_n(ALPHA, e, method) for method in METHODS} for e in EPSILONS_FIXED}
-    least = tuple((e, needed[e]["paper"], needed[e]["sharp"]) for e in EPSILONS_FIXED)
-    gaps = [_excess(by_key["paper", e], nonprivate) / _excess(by_key["sharp", e], nonprivate) for e in EPSILONS_FIXED]
+            private = (_shown(levels[rule, epsilon][place]) for rule in rules)
+            rows.append((int(result.over_n.x[place]), epsilon, *private, without))
+    needed = {e: {rule: smallest_n(ALPHA, e, rule) for rule in rules} for e in EPSILONS_FIXED}
     return Findings(
         "Level to aim at",
         {"alpha": ALPHA},
         (
-            Table("Level at α = 0.1", ("n", "ε", "paper's rule", "sharp rule", "without privacy"), tuple(rows)),
-            Table("Least n with sets that leave out anything", ("ε", "paper's rule", "sharp rule"), least),
+            Table(f"Level at α = {ALPHA:g}", ("n", "ε", *names, label_of(NONPRIVATE)), tuple(rows)),
+            Table(
+                "Least n with sets that leave out anything",
+                ("ε", *names),
+                tuple((epsilon, *by_rule.values()) for epsilon, by_rule in needed.items()),
+            ),
         ),
-        (
-            "The sharp rule aims below the paper's at every n and ε of the figure."
-            if all(_below(curves) for curves in (result.over_n, result.over_epsilon))
-            else "The sharp rule aims above the paper's somewhere in the figure.",
-            f"At the largest n the paper's rule aims {gaps[0]:.1f} (ε = 0.1), {gaps[1]:.1f} (ε = 1) and {gaps[2]:.1f} "
-            "(ε = 10) times as far above the non-private level as the sharp rule.",
-        ),
+        (*(_against_the_papers(result, rule) for rule in rules if rule != Paper.name), _ranks_above(result, rules)),
         {"over_n": _numbers(result.over_n), "over_epsilon": _numbers(result.over_epsilon), "least_n": needed},
     )
+
+
+def _by_rule_and_fixed(curves: LevelCurves) -> dict[tuple[str, float | None], np.ndarray]:
+    return {(curve.method, curve.fixed): curve.level for curve in curves.curves}
 
 
 def _few(count: int) -> list[int]:
@@ -77,22 +82,43 @@ def _few(count: int) -> list[int]:
 
 
 def _shown(level: float) -> float | str:
-    return round(float(level), 4) if level < 1 else "too few"
+    return round(float(level), 4) if level <= 1 else "too few"
 
 
-def _excess(curve: LevelCurve, nonprivate: np.ndarray) -> float:
-    return float(curve.level[-1] - nonprivate[-1])
+def _against_the_papers(result: Levels, rule: str) -> str:
+    if all(_is_below(curves, rule) for curves in (result.over_n, result.over_epsilon)):
+        return f"The {label_of(rule)} aims below the {Paper.label} at every n and ε of the figure."
+    return f"The {label_of(rule)} does not aim below the {Paper.label} everywhere in the figure."
 
 
-def _below(curves: LevelCurves) -> bool:
-    """Whether sharp's level is below paper's wherever paper's is of use, and of use there too."""
-    by_key = {(c.method, c.fixed): c.level for c in curves.curves}
-    pairs = [(by_key["sharp", f], by_key["paper", f]) for method, f in by_key if method == "paper"]
-    return all(bool(np.all((sharp < paper) | (paper >= 1))) for sharp, paper in pairs)
+def _is_below(curves: LevelCurves, rule: str) -> bool:
+    """Whether a rule's level is below the paper's wherever the paper's is of use."""
+    levels = _by_rule_and_fixed(curves)
+    pairs = [(levels[rule, fixed], level) for (other, fixed), level in levels.items() if other == Paper.name]
+    return all(bool(np.all((level < papers) | (papers >= 1))) for level, papers in pairs)
 
 
-def _numbers(curves: LevelCurves) -> dict:
+def _ranks_above(result: Levels, rules: Sequence[str]) -> str:
+    """How far each rule aims above the non-private rank, at the largest n."""
+    levels, n = _by_rule_and_fixed(result.over_n), int(result.over_n.x[-1])
+    without = levels[NONPRIVATE, None][-1]
+    told = []
+    for rule in rules:
+        above = joined([f"{n * (levels[rule, epsilon][-1] - without):,.1f}" for epsilon in EPSILONS_FIXED])
+        told.append(f"the {label_of(rule)} {above}")
+    epsilons = joined([f"{epsilon:g}" for epsilon in EPSILONS_FIXED])
+    return f"With n = {n:,} and ε = {epsilons}, ranks above the non-private one: {'; '.join(told)}."
+
+
+def _numbers(curves: LevelCurves) -> dict[str, Any]:
     return {
         curves.over: curves.x,
         "curves": [{"method": c.method, "fixed": c.fixed, "level": c.level} for c in curves.curves],
+    }
+
+
+def figures(result: Levels) -> dict[str, go.Figure]:
+    return {
+        "Level against the number of records": level_figure(result.over_n),
+        "Level against ε": level_figure(result.over_epsilon),
     }

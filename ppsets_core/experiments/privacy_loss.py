@@ -1,11 +1,16 @@
-"""The exact privacy loss of a mechanism: the largest change of log-probability over data sets and their neighbours."""
+"""The exact privacy loss of a mechanism: the largest change of log-probability over data sets and their neighbours.
 
+And the one mechanism that loses more than it says: that of the paper's public research code.
+"""
+
+from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
 
 from ppsets_core.bins import Runs
-from ppsets_core.mechanism import Mechanism
+from ppsets_core.rules.mechanism import Mechanism, log_weights
+from ppsets_core.rules.paper import PaperQuantile
 
 
 def loss_of_all(mechanism: Mechanism, n: int, m: int) -> float:
@@ -48,7 +53,7 @@ def _all_counts(n: int, places: int) -> np.ndarray:
 
 
 def _log_laws(mechanism: Mechanism, counts: np.ndarray, places: np.ndarray, n: int, m: int) -> np.ndarray:
-    """log P(ŝ = e_j), a row a data set; a column a place, and one for the alike bins between it and the next.
+    """log P(ŝ = e_j), one row per data set; one column per place, and one for the alike bins between it and the next.
 
     Logarithms throughout, as a mechanism that is not private may make a bin all but impossible.
     """
@@ -58,5 +63,19 @@ def _log_laws(mechanism: Mechanism, counts: np.ndarray, places: np.ndarray, n: i
     upto = np.cumsum(counts, axis=1)
     below = np.hstack([upto - counts, upto[:, kept]])
     edges = np.broadcast_to(np.append(places, places[kept] + 1), below.shape)
-    weights = mechanism.log_weights(Runs(edges, edges, below, np.hstack([upto, upto[:, kept]])), n)
+    weights = log_weights(mechanism, Runs(edges, edges, below, np.hstack([upto, upto[:, kept]]), m), n)
     return weights - np.log(np.exp(weights) @ bins)[:, None]
+
+
+@dataclass(frozen=True)
+class ResearchQuantile(PaperQuantile):
+    """P(ŝ = e_j) ∝ exp(−ε·min(α,1−α)·w_j/2): the research code's α where the proof has the level q, nearer to 1.
+
+    For audits only: it is not private at the ε it is given. See docs/method.md#the-papers-rule.
+    """
+
+    alpha: float = 0.1
+
+    def log_weight(self, below: np.ndarray, upto: np.ndarray, n: int) -> np.ndarray:
+        ranks_off = np.maximum(below / self.level, (n - upto) / (1 - self.level))
+        return -self.epsilon / 2 * min(self.alpha, 1 - self.alpha) * ranks_off

@@ -8,7 +8,7 @@ published accuracy of ResNet-152: top-1 78.3%, top-5 94.0%.
 
 import numpy as np
 
-from ppsets_core.tradeoffs.sweeps import Labelled
+from ppsets_core.tradeoffs.labelled import Labelled
 
 GROUPS, ALIKE = 100, 10
 TOP_1, TOP_5 = 0.783, 0.940  # ResNet-152, torchvision's first ImageNet weights
@@ -33,9 +33,3 @@ def _evidence(true: np.ndarray, classes: int, signal: float, rng: np.random.Gene
     seen = rng.standard_normal((len(true), classes))
     seen[np.arange(len(true)), true] += signal
     return signal * seen
-
-
-def top_accuracy(records: Labelled, top: int) -> float:
-    """The share of images whose true class is among the `top` likeliest."""
-    true = records.probabilities[np.arange(len(records.labels)), records.labels]
-    return float(((records.probabilities > true[:, None]).sum(axis=1) < top).mean())

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.optim import Optimizer
 from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.network.dp_sgd import Privacy, make_private
@@ -72,7 +73,7 @@ def _train(
     torch.manual_seed(recipe.seed)
     generator = torch.Generator().manual_seed(recipe.seed)
     network = build(len(data.classes))
-    optimiser = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate)
+    optimiser: Optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate)
     loader = DataLoader(TensorDataset(data.greys, data.labels), recipe.batch_size, shuffle=True, generator=generator)
     spent = None
     trained, stepped = network, optimiser

@@ -1,14 +1,19 @@
-"""The two sources that `bins` and `epsilons` share: a simulated ImageNet classifier and the CoronaHack X-rays."""
+"""What `bins` and `epsilons` share: their records, a simulated ImageNet classifier and the CoronaHack X-rays, and how a
+sweep over each is run, told and drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypedDict
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ppsets_core.experiments.findings import Table
-from ppsets_core.experiments.simulated_imagenet import simulated_imagenet, top_accuracy
+from ppsets_core.experiments.findings import Findings, sweep_numbers, sweep_table
+from ppsets_core.experiments.simulated_imagenet import simulated_imagenet
+from ppsets_core.figures.splits import QUANTITIES
 from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.tradeoffs.sweeps import Labelled, Progress, Sweep
+from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.tradeoffs.sweeps import Progress, Sweep, part_of
 
 IMAGENET, CORONAHACK = "ImageNet, simulated", "CoronaHack"
 IMAGENET_N, IMAGENET_EVALUATED, CORONAHACK_N = 30_000, 20_000, 1000
@@ -23,34 +28,10 @@ class Source:
     n: int
     splits: int
 
-    def accuracy(self, top: int = 1) -> float:
-        return top_accuracy(self.records, top)
-
-
-def sources(seed: int) -> tuple[Source, ...]:
-    """Both, the simulated one drawn by the seed."""
-    simulated = simulated_imagenet(IMAGENET_N + IMAGENET_EVALUATED, np.random.default_rng(seed))
-    return Source(IMAGENET, simulated, IMAGENET_N, 100), Source(
-        CORONAHACK, Labelled.of(bundled_scores()), CORONAHACK_N, 1000
-    )
-
-
-def table(source: str, sweep: Sweep, column: str) -> Table:
-    """Mean coverage and set size of both rules along a sweep."""
-    rows = []
-    for place, value in enumerate(sweep.values):
-        outcomes = [results[place].private for results in sweep.results.values()]
-        outcomes.append(next(iter(sweep.results.values()))[place].nonprivate)
-        coverage = (round(float(o.coverage.mean()), 4) for o in outcomes)
-        rows.append((value, *coverage, *(round(float(o.mean_size.mean()), 3) for o in outcomes)))
-    names = (*sweep.results, "non-private")
-    columns = (column, *(f"coverage, {name}" for name in names), *(f"size, {name}" for name in names))
-    return Table(f"{source}: means over {len(outcomes[0].coverage)} splits", columns, tuple(rows))
-
 
 @dataclass(frozen=True, eq=False)
 class SourceSweep:
-    """One source's sweep."""
+    """The sweep over one source's records."""
 
     source: str
     n: int
@@ -58,20 +39,66 @@ class SourceSweep:
     sweep: Sweep
 
 
+class Options(TypedDict, total=False):
+    """What both experiments take; `of` replaces the sources."""
+
+    seed: int
+    splits: int | None
+    progress: Progress | None
+    of: Sequence[Source] | None
+
+
+def sources(seed: int) -> tuple[Source, ...]:
+    """Both, the simulated one drawn by the seed."""
+    simulated = simulated_imagenet(IMAGENET_N + IMAGENET_EVALUATED, np.random.default_rng(seed))
+    return (
+        Source(IMAGENET, simulated, IMAGENET_N, splits=100),
+        Source(CORONAHACK, Labelled.of(bundled_scores()), CORONAHACK_N, splits=1000),
+    )
+
+
 def sweep_each(
-    of: Sequence[Source], sweep: Callable[..., Sweep], seed: int, splits: int | None, progress: Progress | None
+    sweep: Callable[[Source, int, np.random.Generator, Progress | None], Sweep],
+    *,
+    seed: int = 0,
+    splits: int | None = None,
+    progress: Progress | None = None,
+    of: Sequence[Source] | None = None,
 ) -> tuple[SourceSweep, ...]:
-    """`sweep(source, splits, rng, progress=)` of every source, on splits that the seed alone decides."""
+    """`sweep(source, splits, rng, progress)` of every source, on splits that the seed alone decides."""
     found = []
-    for place, source in enumerate(of):
-        rng, step = np.random.default_rng(seed), _part(progress, place, len(of))
-        swept = sweep(source, splits or source.splits, rng, progress=step)
-        found.append(SourceSweep(source.name, source.n, source.accuracy(), swept))
+    chosen = of or sources(seed)
+    for place, source in enumerate(chosen):
+        rng, step = np.random.default_rng(seed), part_of(progress, place, len(chosen))
+        swept = sweep(source, splits or source.splits, rng, step)
+        found.append(SourceSweep(source.name, source.n, source.records.top_accuracy(), swept))
     return tuple(found)
 
 
-def _part(progress: Progress | None, place: int, parts: int) -> Progress | None:
-    """Progress of one part of several, told as progress of the whole."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(place * 1000 + 1000 * done // total, parts * 1000)
+def findings_of_each(
+    found: Sequence[SourceSweep],
+    title: str,
+    settings: Mapping[str, float],
+    column: str,
+    sentence: Callable[[SourceSweep], str],
+    numbers: Callable[[SourceSweep], dict[str, Any]] = lambda one: {},
+) -> Findings:
+    """One table and one sentence per source; `numbers` adds to what is kept of each."""
+    return Findings(
+        title,
+        {**settings, "n": {one.source: one.n for one in found}},
+        tuple(sweep_table(f"{one.source}: means over {_splits(one)} splits", one.sweep, column) for one in found),
+        tuple(sentence(one) for one in found),
+        {one.source: {"accuracy": one.accuracy, **numbers(one), **sweep_numbers(one.sweep)} for one in found},
+    )
+
+
+def figures_of_each(
+    found: Sequence[SourceSweep], draw: Callable[[SourceSweep, str], go.Figure]
+) -> dict[str, go.Figure]:
+    """Coverage and set size, one pair of figures per source."""
+    return {f"{one.source}: {title}": draw(one, quantity) for one in found for quantity, title in QUANTITIES.items()}
+
+
+def _splits(one: SourceSweep) -> int:
+    return len(next(iter(one.sweep.results.values()))[0].private.coverage)

@@ -5,19 +5,24 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ppsets_core.calibration import Calibration
+from ppsets_core.calibration import Simulation
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table
-from ppsets_core.private_quantile import calibrate
-from ppsets_core.records.bundled import ASSETS, bundled_scores
+from ppsets_core.figures.diagnosis import softmax_figure
+from ppsets_core.figures.style import as_text, figure
+from ppsets_core.places import ASSETS
+from ppsets_core.planning import plan
+from ppsets_core.private_quantile import simulate
+from ppsets_core.records.bundled import bundled_scores
 from ppsets_core.sets import ranked_sets
 from ppsets_core.tradeoffs.sweeps import Progress
 from ppsets_core.wording import MARGINAL, NOT_A_DEVICE
-from ppsets_core.xrays import Picture, Refused, read_folder
+from ppsets_core.xrays import Picture, read_folder
 
 ALPHA, EPSILON = 0.1, 10.0
-SHOWN = 3
+SHOWN, WIDEST = 3, 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +38,7 @@ class Diagnosed:
 
 @dataclass(frozen=True, eq=False)
 class ThreeXrays:
-    calibration: Calibration
+    calibration: Simulation
     classes: tuple[str, ...]
     xrays: tuple[Diagnosed, ...]
 
@@ -44,10 +49,11 @@ def run(*, seed: int = 0, progress: Progress | None = None, xrays: str | Path | 
     The threshold is simulated, by seed, from the bundled scores, which are public: no release is spent.
     """
     from ppsets_core.gate import why_not_a_chest_xray
-    from ppsets_core.network import load_model, predict
+    from ppsets_core.network.prediction import predict
+    from ppsets_core.network.weights import load_model
 
     scored = bundled_scores("calibration")
-    calibration = calibrate(scored.scores, ALPHA, EPSILON, rng=np.random.default_rng(seed))
+    calibration = simulate(scored, plan(len(scored), ALPHA, EPSILON), np.random.default_rng(seed))
     pictures = _from_folder(xrays) if xrays else _synthetic(scored.classes)
     model = load_model()
     probabilities = predict(
@@ -55,18 +61,15 @@ def run(*, seed: int = 0, progress: Progress | None = None, xrays: str | Path | 
         (picture for picture, _ in pictures),
         progress=None if progress is None else lambda done: progress(done, len(pictures)),
     )
-    found = zip(pictures, probabilities, ranked_sets(probabilities, calibration.threshold), strict=True)
+    sets = ranked_sets(probabilities, calibration, classes=model.classes)
+    found = zip(pictures, probabilities, sets, strict=True)
     answers = tuple(Diagnosed(p, label, row, tuple(s), why_not_a_chest_xray(p)) for (p, label), row, s in found)
     return ThreeXrays(calibration, model.classes, answers)
 
 
 def _from_folder(source: str | Path) -> list[tuple[Picture, str | None]]:
     folder = read_folder(source)
-    readable = (
-        (picture, xray.label)
-        for xray, picture in zip(folder.xrays, folder.pictures(), strict=True)
-        if not isinstance(picture, Refused)
-    )
+    readable = ((picture, xray.label) for xray, picture in folder.readable([]))
     if not (found := list(islice(readable, SHOWN))):
         raise FileError(
             f"{source} holds no readable X-ray. Give a folder, a zip or a file of PNG, JPEG, TIFF or DICOM."
@@ -76,12 +79,15 @@ def _from_folder(source: str | Path) -> list[tuple[Picture, str | None]]:
 
 def _synthetic(classes: tuple[str, ...]) -> list[tuple[Picture, str | None]]:
     """The first bundled synthetic X-ray of each class, whose file name ends in it."""
-    files = [min(ASSETS.glob(f"synthetic_*_{name}.png"), default=None) for name in classes]
-    if None in files:
-        raise FileError(
-            "The bundled synthetic X-rays (assets/synthetic_*.png) are missing. Give a folder with --xrays."
-        )
-    return [(found, name) for file, name in zip(files, classes, strict=True) for found, _ in _from_folder(file)]
+    found: list[tuple[Picture, str | None]] = []
+    for name in classes:
+        file = min(ASSETS.glob(f"synthetic_*_{name}.png"), default=None)
+        if file is None:
+            raise FileError(
+                "The bundled synthetic X-rays (assets/synthetic_*.png) are missing. Give a folder with --xrays."
+            )
+        found += [(picture, name) for picture, _ in _from_folder(file)]
+    return found
 
 
 def findings(result: ThreeXrays) -> Findings:
@@ -115,3 +121,25 @@ def findings(result: ThreeXrays) -> Findings:
             ],
         },
     )
+
+
+def figures(result: ThreeXrays) -> dict[str, go.Figure]:
+    """Each picture, and below it its ranked probabilities with the cutoff."""
+    drawn = {}
+    (thresholds,) = result.calibration.class_thresholds(1, len(result.classes))
+    for number, xray in enumerate(result.xrays, start=1):
+        drawn[f"X-ray {number}: {xray.picture.name}"] = _picture(xray)
+        drawn[f"X-ray {number}: its set"] = softmax_figure(result.classes, xray.probabilities, thresholds)
+    return drawn
+
+
+def _picture(xray: Diagnosed) -> go.Figure:
+    step = max(1, max(xray.picture.grey.shape) // WIDEST)
+    drawn = figure("", "", height=300)
+    drawn.add_heatmap(
+        z=(255 * xray.picture.grey[::step, ::step]).astype(int), colorscale="gray", showscale=False, hoverinfo="skip"
+    )
+    drawn.update_xaxes(visible=False)
+    drawn.update_yaxes(visible=False, autorange="reversed", scaleanchor="x")
+    drawn.update_layout(title={"text": as_text(f"label: {xray.label}") if xray.label else ""})
+    return drawn

@@ -3,24 +3,33 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ppsets_core.errors import FileError
-from ppsets_core.experiments.findings import Findings, Table, outcome_numbers
-from ppsets_core.records.bundled import ASSETS, read_rows
+from ppsets_core.experiments.findings import Findings, Table, joined, outcome_numbers, with_rule
+from ppsets_core.figures.splits import QUANTITIES, stairs_figure
+from ppsets_core.figures.style import BLUE, GREY, ORANGE, VERMILLION, Look
+from ppsets_core.places import ASSETS
+from ppsets_core.records.bundled import read_rows
+from ppsets_core.rules import RULES
 from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
-from ppsets_core.tradeoffs.sweeps import Labelled, Progress
-from ppsets_core.validation import METHODS
+from ppsets_core.tradeoffs import label_of
+from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.tradeoffs.outcomes import counted
+from ppsets_core.tradeoffs.sweeps import Progress, part_of
 
 ALPHA, EPSILON, DELTA, N = 0.1, 8.0, 1e-5, 1000
-MODELS = ("plain", "private")
+PLAIN = "plain"
+MODELS = (PLAIN, "private")
 SOFTMAX = ASSETS / "two_by_two_softmax.csv"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One of the four: how the network was trained and how the threshold was calibrated."""
+    """How the network was trained, and which rule calibrated the threshold, or that it was `PLAIN`."""
 
     training: str
     calibration: str
@@ -38,19 +47,19 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class TwoByTwo:
-    """The paper's four cells by (training, calibration), and the sharp rule's; how the networks were trained."""
+    """The cells by (training, calibration), four for each rule, plain ones shared; how the networks were trained."""
 
     accuracy: dict[str, float]
     cells: dict[tuple[str, str], Cell]
-    training: dict
+    training: dict[str, Any]
 
     def cost_of_training(self) -> float:
         """Classes added to the mean set by private training, calibration being plain."""
-        return self.cells["private", "plain"].mean_size - self.cells["plain", "plain"].mean_size
+        return self.cells["private", PLAIN].mean_size - self.cells[PLAIN, PLAIN].mean_size
 
-    def cost_of_calibration(self, rule: str = "paper") -> float:
+    def cost_of_calibration(self, rule: str) -> float:
         """Classes added to the mean set by private calibration, training being plain."""
-        return self.cells["plain", rule].mean_size - self.cells["plain", "plain"].mean_size
+        return self.cells[PLAIN, rule].mean_size - self.cells[PLAIN, PLAIN].mean_size
 
 
 def run(
@@ -58,12 +67,13 @@ def run(
 ) -> TwoByTwo:
     """1,000 splits of the held-out X-rays, the same for both networks, from the softmax kept of each."""
     path = softmax or SOFTMAX
-    settings = [Setting(ALPHA, EPSILON, method) for method in METHODS]
-    cells, accuracy = {}, {}
+    settings = [Setting(ALPHA, EPSILON, method) for method in RULES]
+    cells: dict[tuple[str, str], Cell] = {}
+    accuracy: dict[str, float] = {}
     for place, model in enumerate(MODELS):
         records = Labelled.of(read_rows(path, "model", model))
-        accuracy[model] = _accuracy(records)
-        step = None if progress is None else _offset(progress, place)
+        accuracy[model] = records.top_accuracy()
+        step = part_of(progress, place, len(MODELS))
         rng = np.random.default_rng(seed)
         results = random_splits(records.probabilities, records.labels, N, settings, splits, rng, progress=step)
         for cell in _cells(model, results):
@@ -73,18 +83,10 @@ def run(
 
 def _cells(model: str, results: list[SplitResult]) -> list[Cell]:
     private = [Cell(model, result.plan.method, result.private) for result in results]
-    return [*private, Cell(model, "plain", results[0].nonprivate)]
+    return [*private, Cell(model, PLAIN, results[0].nonprivate)]
 
 
-def _accuracy(records: Labelled) -> float:
-    return float((records.probabilities.argmax(axis=1) == records.labels).mean())
-
-
-def _offset(progress: Progress, place: int) -> Progress:
-    return lambda done, total: progress(place * total + done, len(MODELS) * total)
-
-
-def _training_facts(path: Path) -> dict:
+def _training_facts(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -92,11 +94,11 @@ def _training_facts(path: Path) -> dict:
 
 
 def findings(found: TwoByTwo) -> Findings:
-    """The four cells, the sharp rule's beside them, and which privacy costs more."""
+    """Every rule's four cells, and which privacy costs more."""
     rows = tuple(
         (
             cell.training,
-            {"paper": "private, paper's rule", "sharp": "private, sharp rule", "plain": "plain"}[cell.calibration],
+            PLAIN if cell.calibration == PLAIN else f"private, {label_of(cell.calibration)}",
             round(found.accuracy[cell.training], 3),
             round(float(cell.outcome.coverage.mean()), 4),
             f"±{cell.standard_error:.4f}",
@@ -105,22 +107,11 @@ def findings(found: TwoByTwo) -> Findings:
         )
         for cell in found.cells.values()
     )
-    training, calibration, sharp = (
-        found.cost_of_training(),
-        found.cost_of_calibration(),
-        found.cost_of_calibration("sharp"),
-    )
-    dearer = "Private training" if training > calibration else "Private calibration"
     return Findings(
         "Private or plain training × private or plain calibration",
         {"alpha": ALPHA, "epsilon": EPSILON, "delta": DELTA, "n": N, "training": found.training},
         (Table("Means over the splits", _COLUMNS, rows),),
-        (
-            f"{dearer} costs more: private training adds {training:.3f} diagnoses to the mean set, private calibration "
-            f"{calibration:.3f} (sharp rule: {sharp:.3f}).",
-            _coverage_sentence(found),
-            _training_sentence(found.training),
-        ),
+        (_cost_sentence(found), _coverage_sentence(found), _training_sentence(found.training)),
         {
             "accuracy": found.accuracy,
             "cells": [
@@ -131,6 +122,25 @@ def findings(found: TwoByTwo) -> Findings:
     )
 
 
+def _rules(found: TwoByTwo) -> list[str]:
+    return [rule for training, rule in found.cells if training == PLAIN and rule != PLAIN]
+
+
+def _cost_sentence(found: TwoByTwo) -> str:
+    training = found.cost_of_training()
+    calibration = {rule: found.cost_of_calibration(rule) for rule in _rules(found)}
+    if training > max(calibration.values()):
+        verdict = "Private training costs more"
+    elif training < min(calibration.values()):
+        verdict = "Private calibration costs more"
+    else:
+        verdict = "Which of the two costs more depends on the rule"
+    costs = joined([f"{cost:.3f} {with_rule(rule)}" for rule, cost in calibration.items()])
+    return (
+        f"{verdict}: private training adds {training:.3f} diagnoses to the mean set, private calibration adds {costs}."
+    )
+
+
 def _coverage_sentence(found: TwoByTwo) -> str:
     low = min(found.cells.values(), key=lambda cell: cell.outcome.coverage.mean())
     mean = float(low.outcome.coverage.mean())
@@ -138,7 +148,7 @@ def _coverage_sentence(found: TwoByTwo) -> str:
     return f"Mean coverage is {verdict} in every cell; the least is {mean:.4f} ± {low.standard_error:.4f}."
 
 
-def _training_sentence(facts: dict) -> str:
+def _training_sentence(facts: dict[str, Any]) -> str:
     plain, private = (facts[model] for model in MODELS)
     return (
         f"Trained once each on {facts['trained on']:,} X-rays: {plain['epochs']} epochs in batches of "
@@ -148,3 +158,23 @@ def _training_sentence(facts: dict) -> str:
 
 
 _COLUMNS = ("training", "calibration", "accuracy", "mean coverage", "standard error", "median coverage", "mean size")
+
+
+def figures(found: TwoByTwo) -> dict[str, go.Figure]:
+    """The paper's figure for each rule: the four histograms of coverage, and of mean set size."""
+    return {
+        f"{title.capitalize()}, {label_of(rule)}": _histograms(found, rule, quantity)
+        for rule in _rules(found)
+        for quantity, title in QUANTITIES.items()
+    }
+
+
+def _histograms(found: TwoByTwo, rule: str, quantity: str) -> go.Figure:
+    looks = {
+        (PLAIN, PLAIN): Look("plain training, plain calibration", GREY, "dash", "x", ""),
+        (PLAIN, rule): Look("plain training, private calibration", BLUE, "solid", "circle", ""),
+        ("private", PLAIN): Look("private training, plain calibration", ORANGE, "dot", "square", ""),
+        ("private", rule): Look("private training, private calibration", VERMILLION, "longdash", "diamond", ""),
+    }
+    histogram = counted({key: found.cells[key].outcome for key in looks}, quantity, 40)
+    return stairs_figure(histogram, looks, quantity, ALPHA, height=400)

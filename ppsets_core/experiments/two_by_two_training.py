@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,8 @@ def train_both(
     held_out = [read_split(coronahack, split) for split in HELD_OUT]
     order = np.random.default_rng(seed).permutation(sum(map(len, held_out)))
     labels = np.concatenate([part.labels.numpy() for part in held_out])[order]
-    rows, facts = [], {"trained on": len(data), "held out": len(labels), "pixels": 64, "seed": seed}
+    rows: list[list[str]] = []
+    facts: dict[str, Any] = {"trained on": len(data), "held out": len(labels), "pixels": 64, "seed": seed}
     for model, recipe in recipes.items():
         recipe = SmallRecipe(recipe.epochs, recipe.batch_size, recipe.learning_rate, seed)
         trained = train_small(data, recipe, PRIVACY[model], progress(f"training, {model}"))
@@ -45,7 +47,7 @@ def train_both(
     return _write(out, data, rows, facts)
 
 
-def _write(out: Path, data: TrainingSet, rows: list[list[str]], facts: dict) -> Path:
+def _write(out: Path, data: TrainingSet, rows: list[list[str]], facts: dict[str, Any]) -> Path:
     path = out / "two_by_two_softmax.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([["model", "label", *data.classes], *rows])

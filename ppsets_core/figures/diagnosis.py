@@ -6,15 +6,19 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.figures.style import FAINT, GREEN, GREY, VERMILLION, as_text, figure
-from ppsets_core.sets import prediction_sets
 
 _BELOW, _ROW = 22, 40
 
 
-def softmax_figure(classes: Sequence[str], probabilities: np.ndarray, threshold: float, most: int = 8) -> go.Figure:
-    """Likeliest classes first, each named above its bar; those that reach the cutoff 1 − ŝ are in the set, green."""
+def softmax_figure(
+    classes: Sequence[str], probabilities: np.ndarray, thresholds: Sequence[float], most: int = 8
+) -> go.Figure:
+    """Likeliest classes first, each named above its bar; those that reach their cutoff 1 − ŝ are in the set, green.
+
+    `thresholds`: one for each class, which may all be the same.
+    """
     order = np.argsort(-probabilities, kind="stable")[:most]
-    inside = prediction_sets(probabilities[None], threshold)[0][order]
+    inside = (1 - probabilities <= np.asarray(thresholds))[order]
     drawn = figure("", "", height=_BELOW + _ROW * len(order))
     drawn.add_bar(
         x=probabilities[order],
@@ -34,7 +38,7 @@ def softmax_figure(classes: Sequence[str], probabilities: np.ndarray, threshold:
         name = as_text(classes[i])
         _write(drawn, 0, row, "left", f"<b>{name}</b>" if member else name)
         _write(drawn, 1, row, "right", f"{probabilities[i]:.3f}")
-    _add_cutoff(drawn, 1 - threshold, len(order))
+    _add_cutoffs(drawn, [1 - thresholds[i] for i in order])
     drawn.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)
     drawn.update_yaxes(range=[len(order) - 0.45, -0.5], fixedrange=True, visible=False)
     drawn.update_layout(margin={"l": 2, "r": 2, "t": 2, "b": _BELOW})
@@ -46,18 +50,23 @@ def _write(drawn: go.Figure, x: float, row: int, anchor: str, text: str) -> None
     drawn.add_annotation(text=text, font={"size": 13}, **place)
 
 
-def _add_cutoff(drawn: go.Figure, cutoff: float, rows: int) -> None:
-    """A mark across each bar, clear of the names above them, and its value below the last."""
-    for row in range(rows):
+def _add_cutoffs(drawn: go.Figure, cutoffs: Sequence[float]) -> None:
+    """A mark across each bar, clear of the names above them; its value below the last, or at each where they differ."""
+    common = len(set(cutoffs)) == 1
+    for row, cutoff in enumerate(cutoffs):
         mark = {"x0": cutoff, "x1": cutoff, "y0": row - 0.04, "y1": row + 0.5}
         drawn.add_shape(type="line", line={"color": VERMILLION, "width": 3}, **mark)
-    drawn.add_annotation(
-        x=cutoff,
-        y=0,
-        yref="paper",
-        yanchor="top",
-        text=f"cutoff {cutoff:.3g}",
-        showarrow=False,
-        xanchor="left" if cutoff < 0.5 else "right",
-        font={"size": 12, "color": VERMILLION},
-    )
+        if not common:
+            _name_cutoff(
+                drawn, cutoff, f"{cutoff:.3g}", y=row + 0.2, yanchor="middle", xshift=4 if cutoff < 0.5 else -4
+            )
+    if common:
+        _name_cutoff(drawn, cutoffs[0], f"cutoff {cutoffs[0]:.3g}", y=0, yref="paper", yanchor="top")
+    else:
+        _name_cutoff(drawn, 0, "cutoff of each diagnosis in red", y=0, yref="paper", yanchor="top")
+
+
+def _name_cutoff(drawn: go.Figure, cutoff: float, text: str, **place: object) -> None:
+    anchor = "left" if cutoff < 0.5 else "right"
+    font = {"size": 12, "color": VERMILLION}
+    drawn.add_annotation(x=cutoff, text=text, showarrow=False, xanchor=anchor, font=font, **place)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -14,10 +15,10 @@ def spending(releases: Sequence[Release], budgets: Sequence[BudgetChange], now: 
     """A solid stair of ε spent and a dashed stair of the budget for each data set, both drawn on to now."""
     drawn = figure("time (UTC)", "ε")
     now = now or datetime.now(UTC)
-    for number, name in enumerate(dict.fromkeys(change.dataset for change in budgets)):
+    for number, name in enumerate(dict.fromkeys(change.account for change in budgets)):
         colour = SEQUENCE[number % len(SEQUENCE)]
-        raised = [(_time(change.time), float(change.budget)) for change in budgets if change.dataset == name]
-        charged = [release for release in releases if release.dataset == name]
+        raised = [(_time(change.time), float(change.budget)) for change in budgets if change.account == name]
+        charged = [release for release in releases if release.account == name]
         spent = [(raised[0][0], 0.0)] + [
             (_time(release.time), float(total(each.epsilon for each in charged[: done + 1])))
             for done, release in enumerate(charged)
@@ -27,7 +28,9 @@ def spending(releases: Sequence[Release], budgets: Sequence[BudgetChange], now: 
     return drawn.update_yaxes(rangemode="tozero")
 
 
-def _add_stair(drawn: go.Figure, stair: list[tuple[datetime, float]], now: datetime, name: str, line: dict) -> None:
+def _add_stair(
+    drawn: go.Figure, stair: list[tuple[datetime, float]], now: datetime, name: str, line: dict[str, Any]
+) -> None:
     """Times never run backwards on the axis, even if the clock was set back between two entries."""
     times, last = [], stair[0][0]
     for time, _ in stair:

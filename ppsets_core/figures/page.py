@@ -69,7 +69,7 @@ def draw_page(path: Path, figures: Mapping[str, go.Figure]) -> Path | None:
 
 
 def _height(figures: Mapping[str, go.Figure]) -> int:
-    """Two figures a row."""
+    """Two figures per row."""
     heights = [figure.layout.height for figure in figures.values()]
     rows = [max(heights[i : i + 2]) for i in range(0, len(heights), 2)]
     return 64 + sum(rows) + len(rows) * (HEADING + GAP)

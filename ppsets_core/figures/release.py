@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ppsets_core.figures.style import BLUE, GREY, VERMILLION, faded, figure, line_at
+from ppsets_core.figures.style import BLUE, NONPRIVATE, VERMILLION, faded, figure, line_at, look_of
 from ppsets_core.tradeoffs.release_view import ReleaseView
 
 
@@ -19,7 +19,8 @@ def release_figure(view: ReleaseView, drawn_thresholds: Sequence[float] = ()) ->
         name="probability of ŝ",
         marker={"color": faded(BLUE, 0.6), "line": {"width": 0}},
     )
-    line_at(drawn, view.nonprivate, GREY, "dash", "without privacy", peak)
+    nonprivate = look_of(NONPRIVATE)
+    line_at(drawn, view.nonprivate, nonprivate.colour, nonprivate.dash, nonprivate.name, peak)
     if drawn_thresholds:
         line_at(drawn, drawn_thresholds[-1], VERMILLION, "solid", "ŝ, simulated", peak)
     if len(drawn_thresholds) > 1:

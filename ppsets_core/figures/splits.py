@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.figures.style import COLOURS, DASHES, GREEN, NAMES, SYMBOLS, faded, figure, line_at
+from ppsets_core.figures.style import GREEN, Look, faded, figure, line_at, look_of
 from ppsets_core.simulation import SplitResult
-from ppsets_core.tradeoffs.outcomes import Trend, histogram, size_shares, trends
+from ppsets_core.tradeoffs.outcomes import Histogram, Series, Trend, histogram, size_shares, trends
 from ppsets_core.tradeoffs.sweeps import Sweep
 
 AXES = {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}
@@ -18,8 +18,9 @@ def sweep_figure(sweep: Sweep, quantity: str) -> go.Figure:
     """Means with a band that holds nine splits in ten; hollow marks where there are too few records."""
     drawn = figure(AXES[sweep.over], QUANTITIES[quantity])
     for name, trend in trends(sweep, quantity).items():
-        _add_band(drawn, sweep.values, trend, name)
-        _add_mean(drawn, sweep.values, trend, name)
+        look = look_of(name)
+        _add_band(drawn, sweep.values, trend, look)
+        _add_mean(drawn, sweep.values, trend, look)
     if quantity == "coverage":
         alpha = next(iter(sweep.results.values()))[0].plan.alpha
         _add_goal(drawn, sweep.values, 1 - alpha)
@@ -27,28 +28,27 @@ def sweep_figure(sweep: Sweep, quantity: str) -> go.Figure:
     return drawn
 
 
-def _add_mean(drawn: go.Figure, values: tuple[float, ...], trend: Trend, name: str) -> None:
-    shape = SYMBOLS[name]
+def _add_mean(drawn: go.Figure, values: tuple[float, ...], trend: Trend, look: Look) -> None:
     drawn.add_scatter(
         x=values,
         y=trend.mean,
         mode="lines+markers",
-        name=NAMES[name],
-        legendgroup=name,
-        line={"color": COLOURS[name], "dash": DASHES[name]},
-        marker={"symbol": [f"{shape}-open" if t else shape for t in trend.trivial], "size": 8},
+        name=look.name,
+        legendgroup=look.name,
+        line={"color": look.colour, "dash": look.dash},
+        marker={"symbol": [f"{look.symbol}-open" if t else look.symbol for t in trend.trivial], "size": 8},
     )
 
 
-def _add_band(drawn: go.Figure, values: tuple[float, ...], trend: Trend, name: str) -> None:
+def _add_band(drawn: go.Figure, values: tuple[float, ...], trend: Trend, look: Look) -> None:
     drawn.add_scatter(
         x=[*values, *values[::-1]],
         y=[*trend.high, *trend.low[::-1]],
         mode="lines",
         fill="toself",
-        fillcolor=faded(COLOURS[name], 0.15),
+        fillcolor=faded(look.colour, 0.15),
         line={"width": 0},
-        legendgroup=name,
+        legendgroup=look.name,
         showlegend=False,
         hoverinfo="skip",
     )
@@ -61,22 +61,31 @@ def _add_goal(drawn: go.Figure, values: tuple[float, ...], goal: float) -> None:
 
 
 def histogram_figure(results: Mapping[str, SplitResult], quantity: str) -> go.Figure:
-    """How the splits differ: the share of splits at each coverage or mean set size, counted beforehand."""
-    drawn = figure(f"{QUANTITIES[quantity]} in a split", "share of splits", height=320)
+    """How the splits differ, for each rule and without privacy."""
     counted = histogram(results, quantity)
-    for name, share in counted.share.items():
+    looks = {name: look_of(name) for name in counted.share}
+    return stairs_figure(counted, looks, quantity, next(iter(results.values())).plan.alpha)
+
+
+def stairs_figure(
+    counted: Histogram[Series], looks: Mapping[Series, Look], quantity: str, alpha: float, height: int = 320
+) -> go.Figure:
+    """The share of splits at each coverage or mean set size, counted beforehand."""
+    drawn = figure(f"{QUANTITIES[quantity]} in a split", "share of splits", height=height)
+    for series, look in looks.items():
+        share = counted.share[series]
         drawn.add_scatter(
             x=counted.edges,
             y=np.append(share, share[-1:]),
             mode="lines",
-            name=NAMES[name],
-            line={"color": COLOURS[name], "dash": DASHES[name], "shape": "hv", "width": 2},
+            name=look.name,
+            line={"color": look.colour, "dash": look.dash, "shape": "hv", "width": 2},
             fill="tozeroy",
-            fillcolor=faded(COLOURS[name], 0.15),
+            fillcolor=faded(look.colour, 0.15),
         )
     if quantity == "coverage":
-        goal = 1 - next(iter(results.values())).plan.alpha
-        line_at(drawn, goal, GREEN, "longdash", "asked for", max(s.max() for s in counted.share.values()))
+        highest = max(float(share.max()) for share in counted.share.values())
+        line_at(drawn, 1 - alpha, GREEN, "longdash", "asked for", highest)
     drawn.update_yaxes(tickformat=".0%", rangemode="tozero")
     return drawn
 
@@ -84,13 +93,13 @@ def histogram_figure(results: Mapping[str, SplitResult], quantity: str) -> go.Fi
 def size_figure(results: Mapping[str, SplitResult]) -> go.Figure:
     """The share of sets with no, one, two, … classes."""
     drawn = figure("diagnoses in the set", "share of sets", height=320)
-    patterns = {"paper": "", "sharp": "/", "nonprivate": "."}
     for name, shares in size_shares(results).items():
+        look = look_of(name)
         drawn.add_bar(
             x=list(range(len(shares))),
             y=shares,
-            name=NAMES[name],
-            marker={"color": COLOURS[name], "pattern": {"shape": patterns[name], "fillmode": "overlay"}},
+            name=look.name,
+            marker={"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay"}},
         )
     drawn.update_xaxes(dtick=1)
     drawn.update_yaxes(tickformat=".0%")

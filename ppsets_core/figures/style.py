@@ -1,18 +1,59 @@
 """One look for every figure: Okabe–Ito colours, no background of its own, readable on light and dark, from 400 px."""
 
 import html
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
+
+from ppsets_core.rules import RULES
+from ppsets_core.tradeoffs import NONPRIVATE, label_of
 
 ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#808080"
 FAINT = "rgba(128, 128, 128, 0.25)"
 SEQUENCE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
 
-COLOURS = {"paper": BLUE, "sharp": VERMILLION, "nonprivate": GREY}
-DASHES = {"paper": "solid", "sharp": "dot", "nonprivate": "dash"}
-SYMBOLS = {"paper": "circle", "sharp": "diamond", "nonprivate": "x"}
-NAMES = {"paper": "paper's rule", "sharp": "sharp rule", "nonprivate": "without privacy"}
+
+@dataclass(frozen=True)
+class Look:
+    """How one rule is drawn in every figure, told apart by more than colour; `name` is what legends call it."""
+
+    name: str
+    colour: str
+    dash: str
+    symbol: str
+    pattern: str
+
+    @property
+    def stroke(self) -> str:
+        """What a caption calls its line: "solid", "dotted"."""
+        return _STROKES[self.dash]
+
+
+_STROKES = {
+    "solid": "solid",
+    "dot": "dotted",
+    "dash": "dashed",
+    "longdash": "long dashes",
+    "dashdot": "dashes and dots",
+    "longdashdot": "long dashes and dots",
+}
+_LOOKS = (
+    (VERMILLION, "dot", "diamond", "/"),
+    (BLUE, "solid", "circle", ""),
+    (PURPLE, "dashdot", "square", "x"),
+    (ORANGE, "longdash", "triangle-up", "\\"),
+    (SKY, "longdashdot", "star", "-"),
+)
+
+
+def look_of(rule: str) -> Look:
+    """The look of a rule, by its place among the rules; of calibration without privacy; of a new name."""
+    if rule == NONPRIVATE:
+        return Look(label_of(rule), GREY, "dash", "x", ".")
+    place = list(RULES).index(rule) if rule in RULES else len(RULES)
+    return Look(label_of(rule) if rule in RULES else rule, *_LOOKS[place % len(_LOOKS)])
+
 
 _TEMPLATE = go.layout.Template(
     layout={

@@ -4,7 +4,7 @@ import io
 import os
 import threading
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from ppsets_core.errors import FileError
 
@@ -15,10 +15,16 @@ class FileLike(Protocol):
     def read(self, size: int = -1, /) -> bytes: ...
 
 
+class Rewindable(FileLike, Protocol):
+    """One that can be read again from its start."""
+
+    def seek(self, offset: int, /) -> int: ...
+
+
 _one_reader = threading.Lock()
 
 
-def name_of(file) -> str | None:
+def name_of(file: object) -> str | None:
     """The file's own name; the folder stays only if the name is an upload's relative one."""
     name = file if isinstance(file, (str, Path)) else getattr(file, "name", None)
     if isinstance(name, Path) or (isinstance(name, str) and (name is file or os.path.isabs(name))):
@@ -50,9 +56,13 @@ def _read(file: bytes | str | Path | FileLike, most: int) -> bytes:
     if not hasattr(file, "read"):
         raise FileError(f"A {type(file).__name__} is not a file. Give a path, an upload or an open file.")
     with _one_reader:
-        if getattr(file, "seekable", lambda: False)():
+        if is_rewindable(file):
             file.seek(0)
         return file.read(most)
+
+
+def is_rewindable(file: object) -> TypeGuard[Rewindable]:
+    return getattr(file, "seekable", lambda: False)()
 
 
 def _read_path(path: Path, most: int) -> bytes:

@@ -1,6 +1,7 @@
 """Opening a zip whose table of contents may be a lie."""
 
 import zipfile
+from typing import Any
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike
@@ -21,7 +22,7 @@ class _Bounded:
             raise FileError("The zip's table of contents is too large. Split it.")
         return self.file.read(size)
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.file, name)
 
 

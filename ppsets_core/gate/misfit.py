@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -52,7 +53,7 @@ def square_view(grey: np.ndarray, side: int = SIDE) -> np.ndarray:
 
 def save_fit(fit: Fit, path: Path) -> None:
     """Compressed arrays only, no pickles."""
-    arrays = {field.name: np.asarray(getattr(fit, field.name), dtype=np.float32) for field in fields(Fit)}
+    arrays: dict[str, Any] = {f.name: np.asarray(getattr(fit, f.name), dtype=np.float32) for f in fields(Fit)}
     np.savez_compressed(path, **arrays | {"components": fit.components.astype(np.float16)})
 
 

@@ -28,12 +28,25 @@ CREATE TABLE releases (
 """
 
 
+def key_path(ledger: Path) -> Path:
+    return ledger.with_name(ledger.name + ".key")
+
+
+def stamp_of(ledger: Path) -> tuple[object, ...] | None:
+    """Changes whenever the ledger's file or its key does, as the file system tells; None if one of them is gone."""
+    try:
+        found = [path.stat() for path in (ledger, key_path(ledger))]
+    except OSError:
+        return None
+    return tuple((s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_mode) for s in found)
+
+
 class Store:
     """A ledger file and its key. Opening it creates both, once; one without the other is refused, never replaced."""
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = Path(path)
-        self._key_path = self.path.with_name(self.path.name + ".key")
+        self._key_path = key_path(self.path)
         try:
             if self._is_empty():
                 self._create()

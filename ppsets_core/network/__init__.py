@@ -1,6 +1,11 @@
 """ResNet-18 for chest X-rays: weights, prediction, training, Grad-CAM. torch is loaded by the first name asked for."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ppsets_core.network.prediction import FolderPrediction, predict, predict_folder
+    from ppsets_core.network.weights import XrayModel, load_model, save_model
 
 _HOME = {
     "FolderPrediction": "prediction",
@@ -10,7 +15,7 @@ _HOME = {
     "predict_folder": "prediction",
     "save_model": "weights",
 }
-__all__ = sorted(_HOME)
+__all__ = ["FolderPrediction", "XrayModel", "load_model", "predict", "predict_folder", "save_model"]
 
 
 def __getattr__(name: str) -> object:

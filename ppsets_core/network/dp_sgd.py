@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
 import torch
@@ -48,6 +48,7 @@ def make_private(
         from opacus import PrivacyEngine
         from opacus.accountants.utils import get_noise_multiplier
 
+        assert isinstance(loader.dataset, Sized)
         if privacy.delta >= 1 / len(loader.dataset):
             raise InputError(f"δ must be below 1 / {len(loader.dataset)}, one over the number of X-rays trained on.")
         noise = get_noise_multiplier(

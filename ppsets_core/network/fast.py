@@ -2,11 +2,15 @@
 
 import copy
 import warnings
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+if TYPE_CHECKING:
+    from torchvision.models import ResNet
 
 BATCH_SIZE = 16
 
@@ -17,6 +21,7 @@ class MatrixConvolution(nn.Module):
     def __init__(self, convolution: nn.Conv2d) -> None:
         super().__init__()
         self.stride = convolution.stride[0]
+        assert convolution.bias is not None  # a fused convolution has one
         self.bias = convolution.bias
         self.weight = nn.Parameter(convolution.weight.permute(2, 3, 1, 0).flatten(0, 2).contiguous())
 
@@ -27,7 +32,7 @@ class MatrixConvolution(nn.Module):
         return product.unflatten(0, windows.shape[:3]).permute(0, 3, 1, 2)
 
 
-def rearrange(network: nn.Module) -> nn.Module:
+def rearrange(network: "ResNet") -> "ResNet":
     """An equal ResNet-18: matrix products in the last stage, the first ReLU after the pooling."""
     network = copy.deepcopy(network).eval().to(memory_format=torch.channels_last)
     network.relu, network.maxpool = nn.Identity(), nn.Sequential(network.maxpool, network.relu)

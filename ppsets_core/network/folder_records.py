@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.refused import Refused
 from ppsets_core.records.records import Records
 from ppsets_core.sets import conformity_scores
-from ppsets_core.xrays import Refused
 
 if TYPE_CHECKING:
-    from ppsets_core.network import FolderPrediction
+    from ppsets_core.network import FolderPrediction, XrayModel
 
 
 def known_labels(
@@ -35,16 +35,15 @@ def known_labels(
     return found, refused
 
 
-def records_of(
-    source: str, classes: tuple[str, ...], predicted: "FolderPrediction"
-) -> tuple[Records, tuple[Refused, ...]]:
+def records_of(source: str, model: "XrayModel", predicted: "FolderPrediction") -> tuple[Records, tuple[Refused, ...]]:
     """Records of every X-ray whose label the model knows, and the others with the reason."""
-    found, refused = known_labels(classes, predicted.names, predicted.labels)
+    found, refused = known_labels(model.classes, predicted.names, predicted.labels)
     kept = np.flatnonzero(found >= 0)
     probabilities, labels = predicted.probabilities[kept], found[kept]
     scores = conformity_scores(probabilities, labels)
     patients = known_patients([predicted.patients[i] for i in kept])
-    return Records(source, scores, scores, classes, probabilities, labels, patients), refused
+    records = Records(source, scores, scores, model.classes, probabilities, labels, patients, model.fingerprint)
+    return records, refused
 
 
 def known_patients(patients: Sequence[str | None]) -> np.ndarray | None:

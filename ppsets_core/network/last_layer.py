@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
 from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.errors import InputError
@@ -74,8 +75,8 @@ def fine_tune_last_layer(
     inputs = features(base, data, progress)
     generator = torch.Generator().manual_seed(secrets.randbits(63) if privacy else recipe.seed)
     layer = _blank_layer(inputs.shape[1], len(data.classes))
-    training = layer
-    optimiser = torch.optim.AdamW(layer.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+    training: nn.Module = layer
+    optimiser: Optimizer = AdamW(layer.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
     rows = TensorDataset(inputs[rest], data.labels[rest])
     loader = DataLoader(rows, batch_size=recipe.batch_size, shuffle=True, generator=generator)
     if privacy:
@@ -103,7 +104,7 @@ def fine_tune_last_layer(
 
 @torch.no_grad()
 def features(model: XrayModel, data: TrainingSet, progress: Callable[[int], None] | None = None) -> Tensor:
-    """What the last layer sees of each X-ray (N, 512): exactly one row an X-ray, no random views."""
+    """What the last layer sees of each X-ray (N, 512): exactly one row per X-ray, no random views."""
     crop = model.preprocessing.crop
     fast = optimise(_with_last_layer(model.network, nn.Identity()), crop)
     batch = torch.zeros(BATCH_SIZE, 3, crop, crop).contiguous(memory_format=torch.channels_last)

@@ -1,22 +1,16 @@
 """The measured numbers of a model as the tables of its card. `python -m ppsets_core.network.model_card` prints them
 for the bundled scores."""
 
-import csv
-
-import numpy as np
-
 from ppsets_core.network.report import ModelReport, report
-from ppsets_core.places import ASSETS
-
-BUNDLED_SCORES = ASSETS / "coronahack_softmax.csv"
+from ppsets_core.records.bundled import bundled_scores
 
 
 def bundled_report() -> tuple[ModelReport, tuple[str, ...]]:
     """The report on the bundled scores, and the classes."""
-    with BUNDLED_SCORES.open(newline="", encoding="utf-8") as file:
-        (_, _, _, *classes), *rows = csv.reader(file)
-    probabilities = np.array([row[3:] for row in rows], dtype=np.float64)
-    return report(probabilities, np.array([classes.index(row[2]) for row in rows])), tuple(classes)
+    records = bundled_scores()
+    assert records.probabilities is not None
+    assert records.labels is not None
+    return report(records.probabilities, records.labels), records.classes
 
 
 def tables(measured: ModelReport, classes: tuple[str, ...]) -> str:

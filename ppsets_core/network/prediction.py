@@ -7,9 +7,10 @@ import numpy as np
 import torch
 
 from ppsets_core.errors import InputError
+from ppsets_core.files.refused import Refused
 from ppsets_core.network.fast import BATCH_SIZE
 from ppsets_core.network.weights import XrayModel
-from ppsets_core.xrays.folder import Refused, XrayFolder
+from ppsets_core.xrays.folder import Xray, XrayFolder
 from ppsets_core.xrays.picture import Picture
 
 Progress = Callable[[int], None]
@@ -30,7 +31,7 @@ class FolderPrediction:
 def predict(
     model: XrayModel, pictures: Iterable[Picture], *, batch_size: int = BATCH_SIZE, progress: Progress | None = None
 ) -> np.ndarray:
-    """Softmax probabilities (N, K) in float64, a row a picture. `progress` hears how many are done."""
+    """Softmax probabilities (N, K) in float64, one row per picture. `progress` hears how many are done."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
     crop = model.preprocessing.crop
@@ -57,19 +58,15 @@ def predict(
 
 def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress | None = None) -> FolderPrediction:
     """Predicts a folder while it is being read; memory does not grow with the number of files."""
-    read, refused = [], list(folder.refused)
+    read: list[Xray] = []
+    refused = list(folder.refused)
 
-    def readable() -> Iterator[Picture]:
-        for xray, picture in zip(
-            folder.xrays, folder.pictures(at_least=model.preprocessing.read_at_least), strict=True
-        ):
-            if isinstance(picture, Refused):
-                refused.append(picture)
-            else:
-                read.append(xray)
-                yield picture
+    def pictures() -> Iterator[Picture]:
+        for xray, picture in folder.readable(refused, model.preprocessing.read_at_least):
+            read.append(xray)
+            yield picture
 
-    probabilities = predict(model, readable(), progress=progress)
+    probabilities = predict(model, pictures(), progress=progress)
     return FolderPrediction(
         tuple(xray.name for xray in read),
         tuple(xray.label for xray in read),

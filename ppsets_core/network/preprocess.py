@@ -37,7 +37,7 @@ class Preprocessing:
 def middle_square(grey: np.ndarray) -> np.ndarray:
     """The largest square in the middle of a picture (H × W), whatever its proportions."""
     side = min(grey.shape)
-    top, left = crop_corner(*grey.shape, side)
+    top, left = crop_corner(grey.shape[0], grey.shape[1], side)
     return grey[top : top + side, left : left + side]
 
 
@@ -56,5 +56,5 @@ def crop_corner(height: int, width: int, crop: int) -> tuple[int, int]:
 
 def centre_crop(picture: Tensor, crop: int) -> Tensor:
     """The middle square of a picture (…, H, W)."""
-    top, left = crop_corner(*picture.shape[-2:], crop)
+    top, left = crop_corner(picture.shape[-2], picture.shape[-1], crop)
     return picture[..., top : top + crop, left : left + crop]

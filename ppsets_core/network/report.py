@@ -36,7 +36,9 @@ class ModelReport:
 def report(probabilities: np.ndarray, labels: np.ndarray) -> ModelReport:
     """Measures probabilities (N, K) against class numbers (N,). The calibration error is the expected one, 15 bins."""
     if len(labels) == 0 or len(labels) != len(probabilities):
-        raise InputError(f"{len(probabilities)} rows of probabilities and {len(labels)} labels: give one label a row.")
+        raise InputError(
+            f"{len(probabilities)} rows of probabilities and {len(labels)} labels: give one label per row."
+        )
     classes = probabilities.shape[1]
     chosen = probabilities.argmax(axis=1)
     confusion = np.zeros((classes, classes), dtype=int)

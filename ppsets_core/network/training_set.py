@@ -11,8 +11,9 @@ from torch import Tensor
 
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import shown_name
+from ppsets_core.files.refused import Refused
 from ppsets_core.network.preprocess import resized_square
-from ppsets_core.xrays.folder import Refused, XrayFolder
+from ppsets_core.xrays.folder import XrayFolder
 
 
 @dataclass(frozen=True)
@@ -74,17 +75,15 @@ def read_training_set(
     classes: Sequence[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[TrainingSet, tuple[Refused, ...]]:
-    """A labelled folder in memory (side² bytes an X-ray), ordered by name, and what had to be left out: with `classes`,
+    """A labelled folder in memory (side² bytes per X-ray), ordered by name, and what was left out: with `classes`,
     also the X-rays of other labels; else the classes are the labels that occur.
 
     An X-ray without a patient counts as a patient of its own, told by the picture: names may depend on other files."""
     if classes is not None:
         check_classes(classes)
     rows, refused = [], list(folder.refused)
-    for xray, picture in zip(folder.xrays, folder.pictures(at_least=2 * side), strict=True):
-        if isinstance(picture, Refused):
-            refused.append(picture)
-        elif xray.label is None:
+    for xray, picture in folder.readable(refused, at_least=2 * side):
+        if xray.label is None:
             refused.append(Refused(xray.name, "it has no label, so nothing can be learnt from it"))
         elif classes is not None and xray.label not in classes:
             told = f"its label '{xray.label}' is none of the classes to learn: {', '.join(classes)}"

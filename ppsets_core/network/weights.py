@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -18,6 +19,9 @@ from ppsets_core.network.fast import optimise
 from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.resnet import build_resnet18
 
+if TYPE_CHECKING:
+    from torchvision.models import ResNet
+
 _LARGEST_FILE = 64 * 2**20
 _MOST_CLASSES = 100
 _FIELDS = {"architecture", "classes", "resize", "crop", "mean", "std", "temperature"}
@@ -30,7 +34,7 @@ class XrayModel:
     classes: tuple[str, ...]
     preprocessing: Preprocessing
     temperature: float
-    network: nn.Module
+    network: "ResNet"
 
     @cached_property
     def fast_network(self) -> torch.jit.ScriptModule:
@@ -99,7 +103,7 @@ def _check_file(path: Path, name: str) -> None:
     if Path(name).suffix.lower() in {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin"} or _is_pickle(path):
         raise FileError(
             f"{name} is a pickle, which can run any program when it is opened, so ppsets never opens one. "
-            "Convert it to safetensors where you trust it, or train with `python -m ppsets_core train`."
+            "Convert it to safetensors where you trust it, or train with `ppsets train`."
         )
     if not path.is_file():
         raise FileError(f"There are no weights at {path}. Give the path of a .safetensors file.")
@@ -139,7 +143,7 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise FileError(
             f"{name} does not say its classes, picture size and temperature as ppsets writes them. "
-            "Use weights that `python -m ppsets_core train` wrote."
+            "Use weights that `ppsets train` wrote."
         ) from error
     return classes, Preprocessing(resize, crop, mean, std), temperature
 

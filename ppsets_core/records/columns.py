@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,32 +17,13 @@ MAX_COLUMNS = 10_000
 LONGEST_TEXT = 1_000  # NumPy gives every cell of a text column the room of the longest
 LONGEST_NAME = 100
 
-ALIASES = {
-    "scores": "score",
-    "labels": "label",
-    **dict.fromkeys(("patients", "patient_id", "patientid", "patient id", "subject", "subject_id"), "patient"),
-    "probs": "probabilities",
-    "softmax": "probabilities",
-}
-RESERVED = {"score", "label", "patient", "probabilities", "classes"}
-TEXT = {"label", "patient"}
-IGNORED = {"", "file", "split", "covid", "index", "id"}
-
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of equal length: float64 for numbers (nan where a cell is none), str for `label` and `patient`."""
+    """Columns of equal length: float64 for numbers (nan where a cell is none), str for labels, patients and groups."""
 
     place: Place
     values: dict[str, np.ndarray]
-
-
-def column_name(raw: str) -> str:
-    """A header cell as the name it stands for: reserved names in any case and number."""
-    name = str(raw).strip()
-    folded = name.casefold()
-    folded = ALIASES.get(folded, folded)
-    return folded if folded in RESERVED | IGNORED else name
 
 
 def brief_name(name: str) -> str:
@@ -75,14 +57,14 @@ def text_column(name: str, cells: Iterable, source: str) -> np.ndarray:
     return np.array(column, dtype=np.str_)
 
 
-def numbers_or_none(cells: list) -> np.ndarray | None:
+def numbers_or_none(cells: Sequence[Any]) -> np.ndarray | None:
     """Cells as numbers, nan where one is none; None if fewer than half are numbers, for then it is a column of text."""
     numbers = np.array([number(cell) for cell in cells], dtype=np.float64)
     filled = sum(cell not in ("", None) for cell in cells)
     return numbers if 2 * np.count_nonzero(~np.isnan(numbers)) >= filled > 0 else None
 
 
-def number(cell: object) -> float:
+def number(cell: Any) -> float:
     """A cell's number, with a decimal comma too; nan if it is none."""
     if isinstance(cell, bool):
         return np.nan

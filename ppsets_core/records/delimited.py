@@ -7,20 +7,12 @@ from array import array
 import numpy as np
 
 from ppsets_core.errors import FileError
-from ppsets_core.records.columns import (
-    TEXT,
-    Columns,
-    check_cells,
-    check_names,
-    column_name,
-    number,
-    numbers_or_none,
-    text_column,
-)
+from ppsets_core.files.column_names import TEXT, column_name
+from ppsets_core.records.columns import Columns, check_cells, check_names, number, numbers_or_none, text_column
 from ppsets_core.validation import Place
 
 
-def read_delimited(data: bytes, source: str) -> Columns:
+def read_delimited(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
     text = _decode(data, source)
     header = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = next((mark for mark in "\t;," if mark in header), None)
@@ -30,14 +22,14 @@ def read_delimited(data: bytes, source: str) -> Columns:
     check_cells(text.count(delimiter), source)
     lines, rows = _rows(text, delimiter, source)
     if not rows:
-        raise FileError(f"{source}: it has separators but no records. Give a 'score' column with a number a line.")
+        raise FileError(f"{source}: it has separators but no records. Give a 'score' column with one number per line.")
     names = [column_name(cell) for cell in rows[0]]
     numeric = [name for name in names if not np.isnan(number(name))]
     if any(not name.isdigit() for name in numeric) or (len(numeric) == len(names) and not _are_class_numbers(names)):
         raise FileError(f"{source}, line {lines[0]}: the first line must name the columns, e.g. score or label.")
     check_names(names, source)
     cells = zip(*rows[1:], strict=True)
-    columns = {name: _column(name, column, source) for name, column in zip(names, cells, strict=False)}
+    columns = {name: _column(name, column, source, texts) for name, column in zip(names, cells, strict=False)}
     columns = columns or {name: np.array([]) for name in names}
     values = {name: column for name, column in columns.items() if column is not None}
     return Columns(Place(source, "line", rows=lines[1:]), values)
@@ -62,7 +54,8 @@ def _single_column(text: str, source: str) -> Columns:
 
 def _rows(text: str, delimiter: str, source: str) -> tuple[array, list[list[str]]]:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-    lines, rows, width = array("q"), [], None
+    lines, width = array("q"), None
+    rows: list[list[str]] = []
     try:
         for row in reader:
             if not any(cell.strip() for cell in row):
@@ -83,8 +76,8 @@ def _rows(text: str, delimiter: str, source: str) -> tuple[array, list[list[str]
     return lines, rows
 
 
-def _column(name: str, cells: tuple[str, ...], source: str) -> np.ndarray | None:
-    return text_column(name, cells, source) if name in TEXT else numbers_or_none(cells)
+def _column(name: str, cells: tuple[str, ...], source: str, texts: frozenset[str]) -> np.ndarray | None:
+    return text_column(name, cells, source) if name in texts else numbers_or_none(cells)
 
 
 def _are_class_numbers(names: list[str]) -> bool:

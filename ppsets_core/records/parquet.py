@@ -4,11 +4,13 @@ import io
 from typing import TYPE_CHECKING
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.column_names import column_name
 from ppsets_core.records.arrays import MAX_UNPACKED
-from ppsets_core.records.columns import LONGEST_TEXT, brief_name, check_cells, check_names, column_name
+from ppsets_core.records.columns import LONGEST_TEXT, brief_name, check_cells, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 
 def read_parquet(data: bytes, source: str) -> dict[str, list]:
@@ -30,7 +32,7 @@ def read_parquet(data: bytes, source: str) -> dict[str, list]:
         raise FileError(f"{source}: the Parquet file is damaged or cut short; save it again.") from None
 
 
-def _check_size(file, source: str) -> None:
+def _check_size(file: "pq.ParquetFile", source: str) -> None:
     """By what the file says of itself."""
     meta, names = file.metadata, file.schema_arrow.names
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
@@ -46,7 +48,7 @@ def _is_plain(field: "pa.Field", source: str) -> bool:
 
     if types.is_nested(field.type):
         name = brief_name(field.name)
-        raise FileError(f"{source}: the column '{name}' is nested; give one plain number or text a cell.")
+        raise FileError(f"{source}: the column '{name}' is nested; give one plain number or text per cell.")
     kind = field.type
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
     return number or _is_text(kind)

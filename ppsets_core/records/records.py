@@ -1,26 +1,42 @@
-"""Calibration records as read: scores, and where the file has them probabilities, labels and patients."""
+"""Calibration records: scores, and all that must travel with them until something is released."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Records:
-    """One entry a record. `uploaded` keeps all scores of the file, for the ledger to know the same file again."""
+    """One entry per record.
+
+    `identity`: all scores of the file as it was read, by which the ledger knows the same records again, whichever of
+    them are used. `classes`, `probabilities`, `labels`, `patients`: where the file has them. `groups`: columns of text,
+    such as a site, by name. `model`: the fingerprint of the model that gave the scores.
+    """
 
     source: str
     scores: np.ndarray
-    uploaded: np.ndarray
+    identity: np.ndarray
     classes: tuple[str, ...] = ()
     probabilities: np.ndarray | None = None
     labels: np.ndarray | None = None
     patients: np.ndarray | None = None
+    model: str | None = None
+    groups: Mapping[str, np.ndarray] = field(default_factory=lambda: MappingProxyType({}))
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Records):
+            return NotImplemented
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def patient_count(self) -> int | None:
@@ -44,7 +60,11 @@ def one_per_patient(records: Records, seed: int = 0) -> Records:
     counts = np.bincount(index)
     offsets = np.cumsum(counts) - counts
     picks = np.array([_pick(str(patient), int(count), seed) for patient, count in zip(patients, counts, strict=True)])
-    kept = np.sort(np.argsort(index, kind="stable")[offsets + picks])
+    return chosen(records, np.sort(np.argsort(index, kind="stable")[offsets + picks]))
+
+
+def chosen(records: Records, kept: np.ndarray) -> Records:
+    """Some of the records, known to the ledger as the whole they come from."""
 
     def keep(values: np.ndarray | None) -> np.ndarray | None:
         return None if values is None else values[kept]
@@ -55,9 +75,18 @@ def one_per_patient(records: Records, seed: int = 0) -> Records:
         probabilities=keep(records.probabilities),
         labels=keep(records.labels),
         patients=keep(records.patients),
+        groups={name: values[kept] for name, values in records.groups.items()},
     )
 
 
 def _pick(patient: str, count: int, seed: int) -> int:
     digest = hashlib.sha256(f"{seed}:{patient}".encode(errors="surrogatepass")).digest()
     return int.from_bytes(digest[:16]) % count
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.array_equal(one, other)
+    return one == other

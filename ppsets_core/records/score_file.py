@@ -1,13 +1,17 @@
 """`read_scores`: what a score file means, once it is columns."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ppsets_core.errors import FileError, InputError
+from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
-from ppsets_core.records.columns import IGNORED, MAX_BYTES, RESERVED, Columns, brief_name, check_names
+from ppsets_core.model_fingerprint import FINGERPRINT
+from ppsets_core.records.columns import MAX_BYTES, Columns, brief_name, check_names
 from ppsets_core.records.delimited import read_delimited
 from ppsets_core.records.records import Records
 from ppsets_core.records.tables import columns_of_json, columns_of_npy, columns_of_npz, columns_of_parquet
@@ -31,11 +35,12 @@ BY_ENDING = {
 }
 
 
-def read_scores(file: bytes | str | Path | FileLike, name: str | None = None) -> Records:
+def read_scores(file: bytes | str | Path | FileLike, name: str | None = None, *, group: str | None = None) -> Records:
     """Calibration records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, an upload or bytes.
 
-    Either one column of scores in [0, 1] (`score`, or the only one with numbers) or one probability column a class plus
-    `label`; `patient` where known. Every refusal names file, row and column.
+    Either one column of scores in [0, 1] (`score`, or the only one with numbers) or one probability column per class
+    and `label`; `patient` where known; `model`, the fingerprint of the model behind them, as `ppsets score` writes it.
+    `group` names a column that says each record's group, such as its site. Every refusal names file, row and column.
     """
     source = shown_name(name or name_of(file) or "scores")
     try:
@@ -47,24 +52,29 @@ def read_scores(file: bytes | str | Path | FileLike, name: str | None = None) ->
     if not data.strip():
         raise FileError(f"{source}: the file is empty. At least one record is needed.")
     try:
-        return _records(_columns_of(data, source))
+        return _records(_columns_of(data, source, frozenset(TEXT if group is None else TEXT | {group})), group)
     except InputError as error:
         raise error if isinstance(error, FileError) else FileError(str(error)) from None
 
 
-def _columns_of(data: bytes, source: str) -> Columns:
+def _columns_of(data: bytes, source: str, texts: frozenset[str]) -> Columns:
     """Content decides the format; the file's ending only where the first bytes are not a format's own."""
     start = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
     for mark, read in BY_FIRST_BYTES.items():
         if start.startswith(mark):
-            return read(data.removeprefix(b"\xef\xbb\xbf"), source)
-    return BY_ENDING.get(Path(source).suffix.casefold(), read_delimited)(data, source)
+            return read(data.removeprefix(b"\xef\xbb\xbf"), source, texts)
+    return BY_ENDING.get(Path(source).suffix.casefold(), read_delimited)(data, source, texts)
 
 
-def _records(columns: Columns) -> Records:
+def _records(columns: Columns, group: str | None) -> Records:
     source, values = columns.place.source, columns.values
-    numeric = [name for name in values if name not in RESERVED | IGNORED and not name.casefold().startswith("unnamed:")]
-    patients = _patients(columns)
+    other = RESERVED | IGNORED | ({group} if group else set())
+    numeric = [name for name in values if name not in other and not name.casefold().startswith("unnamed:")]
+    facts: dict[str, Any] = {
+        "patients": _patients(columns),
+        "model": _model(columns),
+        "groups": _groups(columns, group),
+    }
     if "label" in values and len(numeric) >= 2 and _are_classes(numeric, columns):
         classes = tuple(brief_name(name) for name in numeric)
         check_names(classes, source)
@@ -72,7 +82,7 @@ def _records(columns: Columns) -> Records:
         probabilities = check_probabilities(np.column_stack([values[name] for name in numeric]), place)
         labels = _labels(values["label"], tuple(numeric), columns.place)
         scores = conformity_scores(probabilities, labels)
-        return Records(source, scores, scores, classes, probabilities, labels, patients)
+        return Records(source, scores, scores, classes, probabilities, labels, **facts)
     if "score" not in values and "label" in values:
         raise FileError(
             f"{source}: there is a 'label' but no probabilities to go with it. "
@@ -81,7 +91,7 @@ def _records(columns: Columns) -> Records:
     name = "score" if "score" in values else _only(numeric, source)
     place = Place(source, columns.place.row, rows=columns.place.rows, column=brief_name(name))
     scores = check_scores(values[name], place)
-    return Records(source, scores, scores, patients=patients)
+    return Records(source, scores, scores, **facts)
 
 
 def _are_classes(numeric: list[str], columns: Columns) -> bool:
@@ -121,3 +131,24 @@ def _patients(columns: Columns) -> np.ndarray | None:
         place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="patient")
         refuse_first(patients == "", place, "the patient is missing; fill it in or leave the column out")
     return patients
+
+
+def _model(columns: Columns) -> str | None:
+    """The fingerprint that every row names; None where there is none, or another program's word for a model."""
+    models = columns.values.get("model")
+    if models is None or not len(models) or not re.fullmatch(FINGERPRINT, str(models[0])):
+        return None
+    place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="model")
+    other = "it is of another model than the first row; calibrate with the scores of one model"
+    refuse_first(models != models[0], place, other)
+    return str(models[0])
+
+
+def _groups(columns: Columns, group: str | None) -> dict[str, np.ndarray]:
+    if group is None:
+        return {}
+    if group not in columns.values:
+        raise FileError(
+            f"{columns.place.source}: there is no column '{brief_name(group)}' that says each record's group."
+        )
+    return {group: columns.values[group]}

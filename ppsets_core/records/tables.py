@@ -1,19 +1,20 @@
 """NPY, NPZ, Parquet and JSON as columns."""
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.column_names import TEXT, column_name
 from ppsets_core.records.arrays import read_npy, read_npz
 from ppsets_core.records.columns import (
     MAX_CELLS,
-    TEXT,
     Columns,
     brief_name,
     check_cells,
     check_names,
-    column_name,
     numbers_or_none,
     text,
     text_column,
@@ -21,26 +22,27 @@ from ppsets_core.records.columns import (
 from ppsets_core.records.parquet import read_parquet
 from ppsets_core.validation import Place
 
+Cells = Sequence[Any] | np.ndarray
 MAX_JSON_CELLS = MAX_CELLS // 3  # each is several objects while it is read
 
 
-def columns_of_npy(data: bytes, source: str) -> Columns:
+def columns_of_npy(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
     array = read_npy(data, source)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise FileError(
-            f"{source}: an NPY file holds one score a record. "
+            f"{source}: an NPY file holds one score per record. "
             "For probabilities use NPZ with the arrays 'probabilities' and 'label', or CSV."
         )
-    return _columns({"score": array}, source)
+    return _columns({"score": array}, source, texts)
 
 
-def columns_of_npz(data: bytes, source: str) -> Columns:
-    return _columns(read_npz(data, source), source)
+def columns_of_npz(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
+    return _columns(read_npz(data, source), source, texts)
 
 
-def columns_of_json(data: bytes, source: str) -> Columns:
+def columns_of_json(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
     check_cells(data.count(b","), source, MAX_JSON_CELLS)
     try:
         document = json.loads(data, object_pairs_hook=lambda pairs: _without_repeats(pairs, source))
@@ -56,16 +58,16 @@ def columns_of_json(data: bytes, source: str) -> Columns:
     elif isinstance(document, list):
         document = {"score": document}
     if not isinstance(document, dict) or not all(isinstance(column, list) for column in document.values()):
-        raise FileError(f"{source}: give a list of scores, a list of records, or an object with one list a column.")
-    return _columns(document, source)
+        raise FileError(f"{source}: give a list of scores, a list of records, or an object with one list per column.")
+    return _columns(document, source, texts)
 
 
-def columns_of_parquet(data: bytes, source: str) -> Columns:
-    return _columns(read_parquet(data, source), source)
+def columns_of_parquet(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
+    return _columns(read_parquet(data, source), source, texts)
 
 
-def _columns(raw: dict[str, list | np.ndarray], source: str) -> Columns:
-    named = {column_name(name): values for name, values in raw.items()}
+def _columns(raw: Mapping[str, Cells], source: str, texts: frozenset[str]) -> Columns:
+    named: dict[str, Cells] = {column_name(name): values for name, values in raw.items()}
     check_names([column_name(name) for name in raw], source)
     class_names = named.pop("classes", None)
     if "probabilities" in named:
@@ -77,22 +79,22 @@ def _columns(raw: dict[str, list | np.ndarray], source: str) -> Columns:
     for name, cells in named.items():
         if _is_nested(cells):
             shown = brief_name(name)
-            raise FileError(f"{source}: the column '{shown}' is nested or no list; give one number or text a record.")
-        column = text_column(name, cells, source) if name in TEXT else _numbers(cells)
+            raise FileError(f"{source}: the column '{shown}' is nested or no list; give one number or text per record.")
+        column = text_column(name, cells, source) if name in texts else _numbers(cells)
         if column is not None:
             values[name] = column
     if len({len(column) for column in values.values()}) > 1:
-        raise FileError(f"{source}: the columns are not all of one length; give one entry a record in each.")
+        raise FileError(f"{source}: the columns are not all of one length; give one entry per record in each.")
     return Columns(Place(source), values)
 
 
-def _is_nested(cells: list | np.ndarray) -> bool:
+def _is_nested(cells: Cells) -> bool:
     if isinstance(cells, np.ndarray):
         return cells.ndim != 1
     return any(isinstance(cell, list | dict) for cell in cells)
 
 
-def _numbers(cells: list | np.ndarray) -> np.ndarray | None:
+def _numbers(cells: Cells) -> np.ndarray | None:
     if not isinstance(cells, np.ndarray):
         return numbers_or_none(cells)
     if cells.dtype.kind in "fiu":
@@ -100,13 +102,13 @@ def _numbers(cells: list | np.ndarray) -> np.ndarray | None:
     return numbers_or_none(cells.tolist()) if cells.dtype.kind in "bSU" else None
 
 
-def _class_columns(rows: list | np.ndarray, class_names: list | None, source: str) -> dict[str, np.ndarray]:
+def _class_columns(rows: Cells, class_names: Cells | None, source: str) -> dict[str, np.ndarray]:
     try:
         array = np.asarray(rows, dtype=np.float64)
         if array.ndim != 2 or np.iscomplexobj(rows):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise FileError(f"{source}: 'probabilities' must hold one row a record and one number a class.") from None
+        raise FileError(f"{source}: 'probabilities' must hold one row per record and one number per class.") from None
     if class_names is None:
         class_names = range(array.shape[1])
     elif _is_nested(class_names) or len(class_names) != array.shape[1]:

@@ -1,4 +1,4 @@
-"""Writes the dozen bundled example X-rays, four a class: `python -m ppsets_core.synthetic.examples assets`."""
+"""Writes the dozen bundled example X-rays, four per class: `python -m ppsets_core.synthetic.examples assets`."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The learnt generator: components of chest X-rays, a Gaussian a class, and the texture that components leave out."""
+"""The learnt generator: components of chest X-rays, one Gaussian per class, and the texture that these leave out."""
 
 from dataclasses import dataclass, fields
 from functools import cache

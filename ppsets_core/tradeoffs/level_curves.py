@@ -6,15 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppsets_core.planning import plan, smallest_n
+from ppsets_core.rules import RULES
 from ppsets_core.split_conformal import conformal_rank
-from ppsets_core.validation import METHODS
+from ppsets_core.tradeoffs import NONPRIVATE
 
 
 @dataclass(frozen=True, eq=False)
 class LevelCurve:
     """The level along `LevelCurves.over`, with the other of n and ε held at `fixed`; 1 or more: too few records."""
 
-    method: str  # "paper", "sharp" or "nonprivate"
+    method: str  # a rule's name, or NONPRIVATE
     fixed: float | None
     level: np.ndarray
 
@@ -30,28 +31,28 @@ class LevelCurves:
 
 
 def levels_over_n(
-    ns: Sequence[int], epsilons: Sequence[float], alpha: float, methods: Sequence[str] = METHODS
+    ns: Sequence[int], epsilons: Sequence[float], alpha: float, methods: Sequence[str] | None = None
 ) -> LevelCurves:
-    """A curve for each rule and ε, and one without privacy."""
+    """One curve per rule and ε, and one without privacy."""
     curves = [
         LevelCurve(method, epsilon, np.array([plan(n, alpha, epsilon, method=method).level for n in ns]))
-        for method in methods
+        for method in methods or RULES
         for epsilon in epsilons
     ]
-    nonprivate = LevelCurve("nonprivate", None, np.array([conformal_rank(n, alpha) / n for n in ns]))
+    nonprivate = LevelCurve(NONPRIVATE, None, np.array([conformal_rank(n, alpha) / n for n in ns]))
     return LevelCurves("n", alpha, np.array(ns), (*curves, nonprivate))
 
 
 def levels_over_epsilon(
-    epsilons: Sequence[float], ns: Sequence[int], alpha: float, methods: Sequence[str] = METHODS
+    epsilons: Sequence[float], ns: Sequence[int], alpha: float, methods: Sequence[str] | None = None
 ) -> LevelCurves:
-    """A curve for each rule and n, and one without privacy for the largest n."""
+    """One curve per rule and n, and one without privacy for the largest n."""
     curves = [
         LevelCurve(method, n, np.array([plan(n, alpha, epsilon, method=method).level for epsilon in epsilons]))
-        for method in methods
+        for method in methods or RULES
         for n in ns
     ]
-    nonprivate = LevelCurve("nonprivate", None, np.full(len(epsilons), conformal_rank(max(ns), alpha) / max(ns)))
+    nonprivate = LevelCurve(NONPRIVATE, None, np.full(len(epsilons), conformal_rank(max(ns), alpha) / max(ns)))
     return LevelCurves("epsilon", alpha, np.array(epsilons), (*curves, nonprivate))
 
 
@@ -64,7 +65,7 @@ class RecordsNeeded:
     records: dict[str, np.ndarray]  # by rule
 
 
-def records_needed(epsilons: Sequence[float], alpha: float, methods: Sequence[str] = METHODS) -> RecordsNeeded:
+def records_needed(epsilons: Sequence[float], alpha: float, methods: Sequence[str] | None = None) -> RecordsNeeded:
     """`smallest_n` along ε, for each rule."""
-    needed = {m: np.array([smallest_n(alpha, epsilon, m) for epsilon in epsilons]) for m in methods}
+    needed = {m: np.array([smallest_n(alpha, epsilon, m) for epsilon in epsilons]) for m in methods or RULES}
     return RecordsNeeded(alpha, np.array(epsilons), needed)

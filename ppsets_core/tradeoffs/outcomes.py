@@ -2,13 +2,15 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from ppsets_core.simulation import Outcome, SplitResult
+from ppsets_core.tradeoffs import NONPRIVATE
 from ppsets_core.tradeoffs.sweeps import Sweep
 
-QUANTITIES = ("coverage", "mean_size")
+Series = TypeVar("Series", bound=Hashable)
 SPREAD = (5, 95)  # percentiles over the splits
 
 
@@ -23,13 +25,13 @@ class Trend:
 
 
 def trends(sweep: Sweep, quantity: str) -> dict[str, Trend]:
-    """A trend for each rule, and one for "nonprivate" on the same splits."""
+    """One trend per rule, and one without privacy on the same splits; `quantity` is "coverage" or "mean_size"."""
     found = {
         method: _trend([getattr(r.private, quantity) for r in results], [r.plan.is_trivial for r in results])
         for method, results in sweep.results.items()
     }
     results = next(iter(sweep.results.values()))
-    found["nonprivate"] = _trend([getattr(r.nonprivate, quantity) for r in results], [False] * len(results))
+    found[NONPRIVATE] = _trend([getattr(r.nonprivate, quantity) for r in results], [False] * len(results))
     return found
 
 
@@ -44,19 +46,19 @@ def _trend(values: list[np.ndarray], trivial: list[bool]) -> Trend:
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram:
-    """The share of splits between neighbouring edges, for each rule and without privacy."""
+class Histogram(Generic[Series]):
+    """The share of splits between neighbouring edges, for each series."""
 
     edges: np.ndarray
-    share: dict[Hashable, np.ndarray]
+    share: dict[Series, np.ndarray]
 
 
-def histogram(results: Mapping[str, SplitResult], quantity: str, bins: int = 25) -> Histogram:
-    """How coverage or mean set size varied over the splits; every series in the same bins."""
-    return counted(_outcomes(results), quantity, bins)
+def histogram(results: Mapping[str, SplitResult], quantity: str, bins: int = 25) -> Histogram[str]:
+    """How coverage or mean set size varied over the splits, for each rule and without privacy, all in the same bins."""
+    return counted(outcomes_of(results), quantity, bins)
 
 
-def counted(outcomes: Mapping[Hashable, Outcome], quantity: str, bins: int) -> Histogram:
+def counted(outcomes: Mapping[Series, Outcome], quantity: str, bins: int) -> Histogram[Series]:
     """In at most `bins` bins, each holding equally many of the values that an evaluation on N records can have."""
     values = {name: getattr(outcome, quantity) for name, outcome in outcomes.items()}
     step = 1 / next(iter(outcomes.values())).size_counts[0].sum()
@@ -69,10 +71,11 @@ def counted(outcomes: Mapping[Hashable, Outcome], quantity: str, bins: int) -> H
 
 def size_shares(results: Mapping[str, SplitResult]) -> dict[str, np.ndarray]:
     """The share of sets with 0, 1, … K classes over all splits, for each rule and without privacy."""
-    counts = {name: outcome.size_counts.sum(axis=0) for name, outcome in _outcomes(results).items()}
+    counts = {name: outcome.size_counts.sum(axis=0) for name, outcome in outcomes_of(results).items()}
     return {name: count / count.sum() for name, count in counts.items()}
 
 
-def _outcomes(results: Mapping[str, SplitResult]) -> dict[str, Outcome]:
+def outcomes_of(results: Mapping[str, SplitResult]) -> dict[str, Outcome]:
+    """Each rule's outcome, and the one without privacy that they share."""
     outcomes = {method: result.private for method, result in results.items()}
-    return outcomes | {"nonprivate": next(iter(results.values())).nonprivate}
+    return outcomes | {NONPRIVATE: next(iter(results.values())).nonprivate}

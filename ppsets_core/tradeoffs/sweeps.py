@@ -6,16 +6,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppsets_core.errors import InputError
-from ppsets_core.records import Records
+from ppsets_core.rules import RULES
 from ppsets_core.simulation import Setting, SplitResult, random_splits
-from ppsets_core.validation import METHODS
+from ppsets_core.tradeoffs.labelled import Labelled
 
 Progress = Callable[[int, int], None]
+"""Hears (done, total)."""
+
+EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+BINS = (10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
+
+
+def log_grid(low: float, high: float, count: int) -> tuple[float, ...]:
+    """`count` values from low to high, evenly spread on a logarithmic axis and rounded to three digits."""
+    return tuple(float(f"{value:.3g}") for value in np.geomspace(low, high, count))
+
+
+def record_counts(low: int, high: int, count: int) -> tuple[int, ...]:
+    """Up to `count` numbers of records from low to high, all but the last rounded to three digits."""
+    return tuple(sorted({*(int(value) for value in log_grid(low, high, count)[:-1]), high}))
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """One result a rule and value; `over` says what the values are: epsilon, m or n."""
+    """One result per rule and value; `over` says what the values are: epsilon, m or n."""
 
     over: str
     values: tuple[float, ...]
@@ -27,18 +41,6 @@ class Sweep:
         return {method: results[place] for method, results in self.results.items()}
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """Public or simulated records to split: probabilities (N, K) and class numbers (N,)."""
-
-    probabilities: np.ndarray
-    labels: np.ndarray
-
-    @classmethod
-    def of(cls, records: Records) -> "Labelled":
-        return cls(records.probabilities, records.labels)
-
-
 def sweep_epsilon(
     records: Labelled,
     n: int,
@@ -47,10 +49,11 @@ def sweep_epsilon(
     repetitions: int,
     rng: np.random.Generator,
     *,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Every ε on the same splits. `progress` hears (done, total) and may raise to cancel."""
+    """Every ε on the same splits, each with the m* that belongs to it. `progress` may raise to cancel."""
+    methods = tuple(methods or RULES)
     settings = [Setting(alpha, epsilon, method) for method in methods for epsilon in epsilons]
     return _one_n(records, n, settings, "epsilon", tuple(epsilons), repetitions, rng, methods, progress)
 
@@ -64,10 +67,11 @@ def sweep_m(
     repetitions: int,
     rng: np.random.Generator,
     *,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
     """Every number of bins on the same splits, each with the γ* that belongs to it."""
+    methods = tuple(methods or RULES)
     settings = [Setting(alpha, epsilon, method, m=m) for method in methods for m in ms]
     return _one_n(records, n, settings, "m", tuple(ms), repetitions, rng, methods, progress)
 
@@ -80,14 +84,15 @@ def sweep_n(
     repetitions: int,
     rng: np.random.Generator,
     *,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
     """Calibrate on n records and evaluate on the rest, for each n: each has splits of its own."""
+    methods = tuple(methods or RULES)
     settings = [Setting(alpha, epsilon, method) for method in methods]
     by_n = []
     for place, n in enumerate(ns):
-        step = _part(progress, place, len(ns))
+        step = part_of(progress, place, len(ns))
         by_n.append(random_splits(records.probabilities, records.labels, n, settings, repetitions, rng, progress=step))
     return Sweep("n", tuple(ns), {method: tuple(r[i] for r in by_n) for i, method in enumerate(methods)})
 
@@ -110,7 +115,7 @@ def _one_n(
     return Sweep(over, values, dict(zip(methods, rows, strict=True)))
 
 
-def _part(progress: Progress | None, place: int, parts: int) -> Progress | None:
+def part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:
     """Progress of one part of several, told as progress of the whole."""
     if progress is None:
         return None

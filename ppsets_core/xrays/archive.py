@@ -4,6 +4,7 @@ import io
 import stat
 import weakref
 import zipfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -33,25 +34,30 @@ def list_archive(file: str | Path | FileLike, name: str) -> Listing:
 
 def _open(file: str | Path | FileLike, name: str) -> zipfile.ZipFile:
     try:
-        handle = _handle(file)
+        handle, close = _handle(file)
     except OSError as error:
         raise FileError(f"{name}: The file cannot be opened ({error.strerror}).") from error
     try:
         archive = open_zip(handle, MAX_DIRECTORY_BYTES)
     except FileError as error:
-        if handle is not file:
-            handle.close()
+        close()
         raise FileError(f"{name}: {error}") from error.__cause__
-    if handle is not file:
-        weakref.finalize(archive, handle.close)
+    weakref.finalize(archive, close)
     return archive
 
 
-def _handle(file: str | Path | FileLike) -> FileLike:
-    """A handle of our own where that is free (a path, bytes in memory), else the caller's."""
-    if isinstance(file, (str, Path)):
-        return open(file, "rb")
-    return io.BytesIO(file.getvalue()) if isinstance(file, io.BytesIO) else file
+def _handle(file: str | Path | FileLike) -> tuple[FileLike, Callable[[], None]]:
+    """A handle of our own where that is free (a path, bytes in memory), else the caller's; and what closes our own."""
+    if not isinstance(file, (str, Path, io.BytesIO)):
+        return file, lambda: None
+    own = _own_handle(file)
+    return own, own.close
+
+
+def _own_handle(file: str | Path | io.BytesIO) -> io.BufferedIOBase:
+    if isinstance(file, io.BytesIO):
+        return io.BytesIO(file.getvalue())
+    return open(file, "rb")
 
 
 def _sorted_out(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> Listing:

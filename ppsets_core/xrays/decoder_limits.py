@@ -1,6 +1,7 @@
 """What a decoder may be put through by one file, whatever its size in pixels."""
 
 import io
+from typing import Literal
 
 from ppsets_core.errors import FileError
 
@@ -34,7 +35,7 @@ def check_scans(jpeg: bytes) -> None:
 
 def check_strips(tiff: bytes) -> None:
     """The number of strips or tiles by the first page's directory, in either byte order, ordinary or BigTIFF."""
-    order = "little" if tiff[:2] == b"II" else "big"
+    order: Literal["little", "big"] = "little" if tiff[:2] == b"II" else "big"
 
     def number(at: int, size: int) -> int:
         return int.from_bytes(tiff[at : at + size], order)

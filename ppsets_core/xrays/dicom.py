@@ -6,6 +6,7 @@ from pydicom import dcmread
 from pydicom.dataset import Dataset
 from pydicom.encaps import get_frame
 from pydicom.pixels import get_decoder
+from pydicom.pixels.decoders.base import Decoder
 from pydicom.uid import (
     UID,
     ExplicitVRBigEndian,
@@ -111,7 +112,7 @@ def _check_compressed(dataset: Dataset, syntax: UID) -> None:
         check_pixels(*image.size)
 
 
-def _decoder(syntax):
+def _decoder(syntax: UID) -> Decoder | None:
     try:
         decoder = get_decoder(syntax)
     except NotImplementedError:
@@ -119,7 +120,7 @@ def _decoder(syntax):
     return decoder if decoder.is_available else None
 
 
-def _transfer_syntax(dataset: Dataset):
+def _transfer_syntax(dataset: Dataset) -> UID:
     """The declared one; files without a preamble do not say, and are as they parsed."""
     if declared := dataset.file_meta.get("TransferSyntaxUID"):
         return declared

@@ -40,8 +40,12 @@ class XrayFolder:
         """The labels that occur, in alphabetical order."""
         return tuple(sorted({xray.label for xray in self.xrays if xray.label is not None}))
 
-    def pictures(self, at_least: int | None = None) -> Iterator[Picture | Refused]:
-        """Each X-ray's picture, or why there is none, in the order of `xrays`, decoded a few ahead of the consumer."""
+    def pictures(self, at_least: int | None = None) -> Iterator[Picture]:
+        """The pictures that can be read, in the order of `xrays`; `readable` also tells which X-rays they are."""
+        return (picture for _, picture in self.readable([], at_least))
+
+    def readable(self, refused: list[Refused], at_least: int | None = None) -> Iterator[tuple[Xray, Picture]]:
+        """Each X-ray with its picture, decoded a few ahead of the consumer; what cannot be read goes to `refused`."""
 
         def read(entry: Entry) -> Picture | Refused:
             try:
@@ -49,7 +53,11 @@ class XrayFolder:
             except FileError as error:
                 return Refused(entry.name, str(error))
 
-        return worked_ahead(read, self._entries)
+        for xray, picture in zip(self.xrays, worked_ahead(read, self._entries), strict=True):
+            if isinstance(picture, Refused):
+                refused.append(picture)
+            else:
+                yield xray, picture
 
 
 def read_folder(source: Source, *, labels: Labels = None, split: str | None = None) -> XrayFolder:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.column_names import column_name
 from ppsets_core.files.names import shown_name
-from ppsets_core.records.columns import column_name
 from ppsets_core.xrays import coronahack
 
 MAX_BYTES = 50_000_000

@@ -1,6 +1,6 @@
 """The label and patient of every picture of a folder, by whichever of the three ways the folder offers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,7 +21,7 @@ Labels = str | Path | FileLike | Literal[False] | None
 class Labelling:
     """(label, patient) of each usable name, what was left out, and a sentence on where the labels come from."""
 
-    told: dict[str, tuple[str | None, str | None]]
+    told: Mapping[str, tuple[str | None, str | None]]
     refused: list[Refused]
     origin: str = ""
 

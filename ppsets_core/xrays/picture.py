@@ -96,7 +96,7 @@ def _decode_with_pillow(data: bytes, kind: Kind, at_least: int | None) -> tuple[
         check_strips(data)
     with Image.open(FewReads(data), formats=PILLOW_FORMATS) as image:
         check_pixels(*image.size)
-        if image.format == "PNG" and image.is_animated:
+        if isinstance(image, PngImagePlugin.PngImageFile) and image.is_animated:
             raise FileError(f"An animation of {image.n_frames} pictures; an X-ray has one. Save the one you mean.")
         if at_least:
             image.draft(None, (at_least, at_least))

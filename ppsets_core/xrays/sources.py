@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from ppsets_core.errors import FileError
-from ppsets_core.files.handles import FileLike, name_of, read_bytes
+from ppsets_core.files.handles import FileLike, is_rewindable, name_of, read_bytes
 from ppsets_core.files.names import is_clutter, relative_name, shown_name
 from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.archive import list_archive
@@ -25,7 +25,7 @@ def list_source(source: Source) -> Listing:
 
     Raises FileError if the source itself cannot be opened.
     """
-    items = [_rewindable(item) for item in (source if isinstance(source, (list, tuple)) else [source])]
+    items = [_rewindable(item) for item in _items(source)]
     if len(items) == 1:
         return joined([_list_one(items[0])])
     check_count(len(items), "The selection")
@@ -34,9 +34,14 @@ def list_source(source: Source) -> Listing:
 
 def title_of(source: Source) -> str:
     """What to call the source in a message."""
-    if isinstance(source, (list, tuple)):
-        return title_of(source[0]) if len(source) == 1 else f"the {len(source)} files given"
-    return shown_name(name_of(source) or "the upload")
+    items = _items(source)
+    return shown_name(name_of(items[0]) or "the upload") if len(items) == 1 else f"the {len(items)} files given"
+
+
+def _items(source: Source) -> Sequence[One]:
+    if isinstance(source, (str, bytes, Path)) or not isinstance(source, Sequence):
+        return [source]
+    return source
 
 
 def _list_one(item: One) -> Listing:
@@ -71,7 +76,7 @@ def _list_member(item: One, name: str) -> Listing:
 def _rewindable(item: One) -> One:
     """A stream that can be read but once (a pipe) is read now, for listing and decoding both start at the beginning."""
     is_open = hasattr(item, "read") and not getattr(item, "closed", False)
-    if not is_open or getattr(item, "seekable", lambda: False)():
+    if not is_open or is_rewindable(item):
         return item
     copy = io.BytesIO(read_bytes(item, MAX_BYTES + 1))
     copy.name = name_of(item) or "X-ray"

@@ -1,6 +1,7 @@
 """From stored DICOM values to shown greys: modality (rescale or table), then values of interest (table or window)."""
 
 import math
+from typing import Any
 
 import numpy as np
 from pydicom.dataset import Dataset
@@ -32,7 +33,7 @@ def shown_greys(stored: np.ndarray, dataset: Dataset, *, inverted: bool) -> np.n
     return _sigmoid(stored, black, white) if curved else unit_range(stored, black, white)
 
 
-def _stored_range(dataset: Dataset) -> tuple[int, int]:
+def _stored_range(dataset: Dataset) -> tuple[float, float]:
     values = 2 ** int(dataset.BitsStored)
     lowest = -values // 2 if dataset.PixelRepresentation else 0
     return lowest, lowest + values - 1
@@ -74,7 +75,7 @@ def _look_up(values: np.ndarray, item: Dataset) -> tuple[np.ndarray, int]:
     return table[index], 2**bits - 1
 
 
-def _number(value) -> float | None:
+def _number(value: Any) -> float | None:
     """The first of possibly several decimal strings, if it is a finite number."""
     if value is None or value == "" or isinstance(value, str):
         return None

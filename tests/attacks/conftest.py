@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ppsets_core import calibrate
+from ppsets_core import plan, simulate
 from tests.pages.conftest import app, home, ledger, score_csv, screen  # noqa: F401 (fixtures)
 from tests.pages.driving import button
 from tests.pages.waiting import finish
@@ -37,7 +37,7 @@ def diagnosed(app, screen):  # noqa: F811
     """Classify files on Diagnose under a calibration; a file is (name, bytes)."""
 
     def give(files: dict[str, bytes]):
-        drawn = calibrate(np.linspace(0, 1, 2000), 0.2, 5.0, m=100, rng=np.random.default_rng(0))
+        drawn = simulate(np.linspace(0, 1, 2000), plan(2000, 0.2, 5.0, m=100), np.random.default_rng(0))
         app.session_state["active_calibration"] = drawn
         at = screen("diagnose")
         at.file_uploader[0].set_value([(name, data, "") for name, data in files.items()]).run()

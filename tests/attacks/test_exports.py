@@ -6,12 +6,13 @@ import io
 import numpy as np
 import pytest
 
-from ppsets_core import Ledger, read_scores
+from ppsets_core import Ledger, plan, read_scores, simulate
 from ppsets_core.__main__ import main
 from ppsets_core.diagnosis import Finding, Findings, answers_of
 from ppsets_core.diagnosis.table import csv_of
 from ppsets_core.ledger.export import export_csv
 from ppsets_core.network import XrayModel, save_model
+from tests.ledger.spending import spend
 from tests.network.chests import small_model
 from tests.xrays.samples import film, png
 
@@ -36,7 +37,8 @@ def test_what_diagnose_exports():
     findings = Findings(
         ("=evil", "+x"), tuple(Finding(name, row, doubt, b"") for name in FORMULAS for doubt in ("", "=why")), ()
     )
-    found = cells(csv_of(answers_of(findings, 0.9)))
+    drawn = simulate(np.linspace(0, 0.9, 500), plan(500, 0.1, 5.0), np.random.default_rng(0))
+    found = cells(csv_of(answers_of(findings, drawn)))
     assert [cell for cell in found if is_formula(cell)] == []
     assert f"'{FORMULAS[0]}" in found
 
@@ -45,8 +47,8 @@ def test_what_the_ledger_exports(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     names = [name for name in FORMULAS if name == " ".join(name.split())]
     for number, name in enumerate(names):
-        ledger.add(name, 1)
-        ledger.calibrate(name, np.linspace(0, 1, 60) ** (1 + number), 0.5, 1.0)
+        ledger.open_account(name, 1)
+        spend(ledger, 1.0, np.linspace(0, 1, 600) ** (1 + number), name)
     found = cells(export_csv(ledger))
     assert [cell for cell in found if is_formula(cell)] == []
     assert {f"'{name}" for name in names} <= set(found)

@@ -1,5 +1,5 @@
 """Mutated calibrations and weights: read, or refused by the one family of errors. Score files, pictures and folders
-are fuzzed beside their readers, in tests/reading and tests/xrays."""
+are fuzzed beside their readers, in tests/records and tests/xrays."""
 
 import json
 
@@ -8,25 +8,27 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ppsets_core import Calibration, InputError, calibrate
+from ppsets_core import Calibration, InputError, calibrate, plan, simulate
+from ppsets_core.calibration_file import read_calibration
 from ppsets_core.errors import PpsetsError
 from ppsets_core.network import load_model
 from ppsets_core.network.weights import BUNDLED_WEIGHTS
 from tests.xrays.test_hostile import mutated
 
 GOOD = [
-    calibrate(np.linspace(0, 1, n), 0.1, 1.0, method=method, rng=np.random.default_rng(0)).to_json()
+    calibrate(np.linspace(0, 1, n), 0.1, 1.0, method=method).to_json()
     for method in ("paper", "sharp")
     for n in (500, 5)
 ]
+SIMULATION = simulate(np.linspace(0, 1, 500), plan(500, 0.1, 1.0), np.random.default_rng(0)).to_json()
 NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, -(10**400), 1e308, 5e-324, True, None, "1", [], {}])
 
 
 @settings(deadline=None, max_examples=150)
-@given(mutated([text.encode() for text in GOOD]))
+@given(mutated([text.encode() for text in (*GOOD, SIMULATION)]))
 def test_a_mutated_calibration(data):
     try:
-        read = Calibration.from_json(data.decode("utf-8", "replace"))
+        read = read_calibration(data.decode("utf-8", "replace"))
     except InputError:
         return
     assert 0 < read.threshold <= 1
@@ -38,7 +40,7 @@ def test_a_mutated_calibration(data):
 @example(GOOD[0], "alpha", 5e-324)
 @example(GOOD[0], "gamma", 5e-324)
 @example(GOOD[0], "level", 10**400)
-@example(GOOD[2], "coverage_upper", -(10**400))
+@example(GOOD[2], "coverage_lower", -(10**400))
 def test_a_calibration_with_one_field_changed(text, field, value):
     document = json.loads(text)
     unchanged = document[field] == value and type(document[field]) is type(value)

@@ -1,12 +1,11 @@
 """Calibrate: each way in, the plan, the one charge, and what is refused."""
 
-import json
 import re
 
 import numpy as np
 import pytest
 
-from ppsets_core import Calibration, Ledger, calibrate
+from ppsets_core import Calibration, Ledger, calibrate, plan, simulate
 from tests.browser.driving import choose, go_to, lacks, metric, move_slider, press, sees, settle, upload, visit
 from tests.browser.samples import csv_file, score_file, xray_zip
 
@@ -38,8 +37,22 @@ def test_score_file_to_json(app, page, tmp_path):
     calibration = Calibration.from_json(download.value.path().read_text())
     (release,) = releases(app, "ward-7")
     assert release.calibration == calibration
-    assert (calibration.n, calibration.epsilon, calibration.method, calibration.simulated) == (600, 1.6, "paper", False)
-    sees(page, "Coverage is marginal")
+    assert (calibration.n, calibration.epsilon, calibration.method) == (600, 1.6, "sharp")
+    sees(page, "Coverage is an average")
+
+
+def test_each_diagnosis_gets_a_cutoff_of_its_own(app, page):
+    open_score_file(page, app, score_file("each.csv", 900, 9))
+    choose(page, "each diagnosis")
+    assert metric(page, "ε for each diagnosis") == "0.5"
+    lacks(page.locator(".st-key-plan_paper"))
+    press(page, "Calibrate …")
+    press(page, re.compile("^Spend ε"))
+    sees(page, "Your calibration")
+    (release,) = releases(app, "each")
+    shown = [metric(page.locator(".st-key-result"), name) for name in release.calibration.classes]
+    assert shown == [f"≥ {1 - threshold:.4g}" for threshold in release.calibration.thresholds]
+    sees(page.get_by_test_id("stSidebar"), "for each diagnosis")
 
 
 def test_every_record_counts_when_asked_for(app, page):
@@ -52,8 +65,7 @@ def test_every_record_counts_when_asked_for(app, page):
 
 def test_trivial_plan_says_so_and_offers_the_remedy(app, page):
     open_score_file(page, app, score_file("tiny.csv", 60, 3))
-    choose(page, "The sharp rule")
-    move_slider(page, "ε: privacy loss", -12)
+    move_slider(page, "ε: privacy loss", -26)
     sees(page, "Too few records for this α and ε")
     sees(page, "There is nothing to spend on yet")
     lacks(page.get_by_role("button", name="Calibrate …"))
@@ -148,7 +160,7 @@ def test_bad_files_get_a_sentence(app, page, file, told):
 
 def test_saved_calibration_is_loaded_and_a_simulation_marked(app, page, tmp_path):
     scores = np.linspace(0.01, 0.99, 500)
-    drawn = calibrate(scores, 0.1, 1.0, rng=np.random.default_rng(0))
+    drawn = simulate(scores, plan(len(scores), 0.1, 1.0), np.random.default_rng(0))
     visit(page, app, "calibrate")
     choose(page, "A saved calibration")
     upload(page, {"name": "trial.json", "mimeType": "application/json", "buffer": drawn.to_json().encode()})
@@ -156,10 +168,10 @@ def test_saved_calibration_is_loaded_and_a_simulation_marked(app, page, tmp_path
     sees(page, "no private release")
     sidebar = page.get_by_test_id("stSidebar")
     sees(sidebar, "Simulation, not a release")
-    release = json.loads(drawn.to_json()) | {"kind": "release"}
+    release = calibrate(scores, 0.1, 1.0).to_json()
     page.get_by_role("button", name="Remove trial.json").click()
     settle(page)
-    upload(page, {"name": "kept.json", "mimeType": "application/json", "buffer": json.dumps(release).encode()})
+    upload(page, {"name": "kept.json", "mimeType": "application/json", "buffer": release.encode()})
     press(page, "Use this calibration")
     sees(sidebar, "Calibrated with kept.json")
     lacks(sidebar.get_by_text("Simulation"))
@@ -174,6 +186,7 @@ def test_xray_zip_to_calibration(app, page):
     page.get_by_text("Records used").wait_for(timeout=300_000)
     assert (metric(page, "Records read"), metric(page, "Diagnoses")) == ("60", "3")
     sees(page, "1 file was left out, and why")
+    choose(page, "The paper's rule")
     page.locator(".st-key-plan_paper").get_by_role("button", name=re.compile("^Use ε")).click()
     settle(page)
     budget = page.get_by_role("spinbutton", name="Privacy budget of the data set")

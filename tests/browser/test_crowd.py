@@ -111,7 +111,7 @@ def test_ten_sessions_calibrate_and_classify_at_once(own_app, new_page):
     while going:
         going = [each for each in going if next(each, "ended") is None]
     ledger = ledger_of(own_app)
-    spent = {account.name: account.spent for account in ledger.datasets()}
+    spent = {account.name: account.spent for account in ledger.accounts()}
     alone = {name_of(session): 1 for session in range(SESSIONS) if name_of(session) != SHARED}
     assert spent == {**alone, SHARED: 2, "coronahack-demo": 1}
     assert len(ledger.releases()) == sum(spent.values())

@@ -26,7 +26,7 @@ def view(page, name: str) -> None:
 def test_planner_follows_the_slider(app, page):
     visit(page, app, "explore")
     sees(page, "How many records for ε = 1?")
-    assert drawn(page, 1) == [["paper's rule", "sharp rule"]]
+    assert drawn(page, 1) == [["sharp rule", "paper's rule"]]
     move_slider(page, "ε: privacy loss", 1)
     sees(page, "How many records for ε = 1.1?")
 
@@ -35,7 +35,7 @@ def test_levels(app, page):
     visit(page, app, "explore")
     view(page, "Levels")
     over_n, over_epsilon = drawn(page, 2)
-    assert over_n == [f"{m}, ε = {e}" for m in ("paper", "sharp") for e in ("0.1", "1", "10")] + ["without privacy"]
+    assert over_n == [f"{m}, ε = {e}" for m in ("sharp", "paper") for e in ("0.1", "1", "10")] + ["without privacy"]
     assert "sharp, n = 10,000" in over_epsilon
 
 

@@ -12,9 +12,9 @@ def test_demo_leads_to_a_calibration_and_on_to_diagnose(app, page):
     visit(page, app)
     press(page, "Try the demo")
     sees(page, "charged once to 'coronahack-demo'")
-    spent = ledger_of(app).dataset("coronahack-demo").spent
+    spent = ledger_of(app).account("coronahack-demo").spent
     press(page, "Try the demo")
-    assert ledger_of(app).dataset("coronahack-demo").spent == spent
+    assert ledger_of(app).account("coronahack-demo").spent == spent
     sees(page.get_by_test_id("stSidebar"), "Calibrated with coronahack-demo")
     page.get_by_role("button", name="Go to Diagnose").click()
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()

@@ -1,4 +1,4 @@
-"""`python -m ppsets_core calibrate`: read, charge, draw, write."""
+"""`ppsets calibrate`: read, charge, draw, write."""
 
 import errno
 import json
@@ -60,9 +60,9 @@ def test_a_new_data_set_needs_a_budget_and_a_known_one_keeps_its_own(scores, cap
     assert run(scores, epsilon="0.6") == 2
     told = capsys.readouterr().err
     assert "0.6 is more than the 0.5 left" in told
-    assert "python -m ppsets_core ledger raise" in told
+    assert "ppsets ledger raise" in told
     assert run(scores, epsilon="0.5") == 0
-    assert ledger(scores).dataset("ward").left == 0
+    assert ledger(scores).account("ward").left == 0
 
 
 def test_the_same_records_under_another_name_charge_the_first_account(scores, capsys):
@@ -72,17 +72,25 @@ def test_the_same_records_under_another_name_charge_the_first_account(scores, ca
     renamed.write_text("\n".join([header, *reversed(rows)]))
     assert run(renamed, "--dataset", "fresh", "--all-records") == 0
     assert "are in the ledger as 'ward'" in capsys.readouterr().err
-    assert [(d.name, d.spent) for d in ledger(scores).datasets()] == [("ward", Decimal(2))]
+    assert [(d.name, d.spent) for d in ledger(scores).accounts()] == [("ward", Decimal(2))]
+
+
+def test_calibrating_twice_on_one_file_charges_one_account(scores):
+    assert run(scores, "--budget", "3") == run(scores) == 0
+    (account,) = ledger(scores).accounts()
+    assert (account.name, account.spent) == ("ward", Decimal(2))
+    drawn = [release.calibration for release in ledger(scores).releases()]
+    assert [(one.unit, one.dataset, one.n) for one in drawn] == [("patient", "ward", 600)] * 2
 
 
 def test_nothing_is_spent_when_the_output_cannot_be_written(scores, capsys):
     taken = scores.parent / "taken.json"
     taken.write_text("mine")
     for out in (taken, scores.parent / "nowhere" / "c.json"):
-        assert run(scores, *(["--budget", "3"] if out == taken else []), "--out", str(out)) == 2
+        assert run(scores, "--budget", "3", "--out", str(out)) == 2
         assert "Nothing was spent" in capsys.readouterr().err
     assert taken.read_text() == "mine"
-    assert ledger(scores).dataset("ward").spent == 0
+    assert not ledger(scores).accounts()
 
 
 def test_a_paid_release_is_not_lost_when_its_file_cannot_be_written_after_the_draw(scores, capsys, monkeypatch):
@@ -101,7 +109,7 @@ def test_a_paid_release_is_not_lost_when_its_file_cannot_be_written_after_the_dr
     again = scores.parent / "again.json"
     assert main(["ledger", "export", str(release.id), "--out", str(again)]) == 0
     assert Calibration.from_json(again.read_text()) == release.calibration
-    assert ledger(scores).dataset("ward").spent == 1
+    assert ledger(scores).account("ward").spent == 1
 
 
 def test_a_trivial_calibration_that_cannot_be_written_says_that_nothing_was_charged(scores, capsys, monkeypatch):
@@ -129,9 +137,11 @@ def test_a_trivial_plan_spends_nothing_and_says_what_would_be_enough(scores, cap
     assert run(scores, "--budget", "3", "--json", epsilon="0.001") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["threshold"] == 1
-    assert run(scores, epsilon="0.001") == 0
-    assert "would be enough" in capsys.readouterr().out
-    assert ledger(scores).dataset("ward").spent == 0
+    assert run(scores, "--budget", "3", epsilon="0.001") == 0
+    told = capsys.readouterr()
+    assert "would be enough" in told.out
+    assert "Left of the budget of 'ward': 3 of 3" in told.err
+    assert not ledger(scores).accounts()
 
 
 def test_a_bad_file_is_one_sentence(scores, capsys):

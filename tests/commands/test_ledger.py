@@ -1,4 +1,4 @@
-"""`python -m ppsets_core ledger`: list, raise a budget after asking, write a release again for nothing."""
+"""`ppsets ledger`: list, raise a budget after asking, write a release again for nothing."""
 
 import io
 import json
@@ -11,6 +11,7 @@ import pytest
 import ppsets_core.ledger.ledger as ledger_module
 from ppsets_core import Calibration, Ledger
 from ppsets_core.__main__ import main
+from tests.ledger.spending import spend
 
 SCORES = np.random.default_rng(0).random(600)
 
@@ -19,8 +20,8 @@ SCORES = np.random.default_rng(0).random(600)
 def ledger(tmp_path, monkeypatch) -> Ledger:
     monkeypatch.setenv("PPSETS_HOME", str(tmp_path))
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.add("ward 3", 2)
-    ledger.calibrate("ward 3", SCORES, 0.1, 1.5, unit="patient", model="ab" * 8)
+    ledger.open_account("ward 3", 2)
+    spend(ledger, 1.5, SCORES, "ward 3", patients=np.arange(len(SCORES)), model="ab" * 8)
     return ledger
 
 
@@ -50,7 +51,7 @@ def test_a_budget_is_raised_only_when_it_is_confirmed(ledger, monkeypatch, capsy
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert main(["ledger", "raise", "ward 3", "4"]) == 2
     assert "--yes" in capsys.readouterr().err
-    assert ledger.dataset("ward 3").budget == 2
+    assert ledger.account("ward 3").budget == 2
     answer(monkeypatch, "y\n")
     assert main(["ledger", "raise", "ward 3", "4"]) == 0
     assert main(["ledger", "raise", "ward 3", "4.5", "--yes"]) == 0
@@ -75,25 +76,25 @@ def test_a_release_is_written_again_for_nothing(ledger, tmp_path, capsys):
     out = tmp_path / "cal.json"
     assert main(["ledger", "export", "1", "--out", str(out)]) == 0
     assert Calibration.from_json(out.read_text(encoding="utf-8")) == release.calibration
-    assert ledger.dataset("ward 3").spent == Decimal("1.5")
+    assert ledger.account("ward 3").spent == Decimal("1.5")
 
 
 def test_another_ledger_is_named_before_or_after_the_action(ledger, tmp_path, capsys):
     other = tmp_path / "other" / "ledger.sqlite"
-    Ledger(other).add("clinic", 1)
+    Ledger(other).open_account("clinic", 1)
     assert main(["ledger", "--ledger", str(other), "raise", "clinic", "2", "--yes"]) == 0
     assert main(["ledger", "raise", "clinic", "3", "--yes", "--ledger", str(other)]) == 0
-    assert Ledger(other).dataset("clinic").budget == 3
-    assert [account.name for account in ledger.datasets()] == ["ward 3"]
+    assert Ledger(other).account("clinic").budget == 3
+    assert [account.name for account in ledger.accounts()] == ["ward 3"]
 
 
 def test_refusals_are_one_sentence(ledger, tmp_path, capsys, monkeypatch):
     def killed(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ledger_module, "calibrate_as_planned", killed)
+    monkeypatch.setattr(ledger_module, "release", killed)
     with pytest.raises(KeyboardInterrupt):
-        ledger.calibrate("ward 3", SCORES, 0.1, 0.5)
+        spend(ledger, 0.5, SCORES, "ward 3")
     taken = tmp_path / "taken.json"
     taken.write_text("mine")
     for words, told in (

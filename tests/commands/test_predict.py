@@ -1,4 +1,4 @@
-"""`python -m ppsets_core predict`."""
+"""`ppsets predict`."""
 
 import json
 
@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core import calibrate
+from ppsets_core import calibrate, plan, simulate
 from ppsets_core.__main__ import main
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.network import load_model, predict
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture
+from tests.ledger.spending import records_of
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def folder(tmp_path_factory):
     Image.fromarray(noise).save(folder / "photo.png")
     (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
     scores = np.linspace(0, 0.8, 1000)
-    simulated = calibrate(scores, 0.1, 5.0, rng=np.random.default_rng(0))
+    simulated = simulate(scores, plan(len(scores), 0.1, 5.0), np.random.default_rng(0))
     (folder / "simulated.json").write_text(simulated.to_json(), encoding="utf-8")
     (folder / "trivial.json").write_text(calibrate(scores[:5], 0.1, 0.1).to_json(), encoding="utf-8")
     return folder
@@ -61,7 +62,13 @@ def test_what_is_no_chest_xray_is_marked_and_not_counted(folder, capsys):
 def test_the_table_says_what_the_sets_are_and_are_not(folder, capsys):
     assert main(["predict", *images(folder), "--calibration", str(folder / "simulated.json")]) == 0
     told = capsys.readouterr()
-    for words in ("chest-2.png", "SIMULATED", "A class is in the set from", "marginal", "not counted"):
+    for words in (
+        "chest-2.png",
+        "SIMULATED",
+        "A diagnosis is in the set where",
+        "Coverage is an average",
+        "not counted",
+    ):
         assert words in told.out
     assert told.out.count("Not a medical device") == 1
     assert "left out broken.png" in told.err
@@ -80,7 +87,7 @@ def test_a_calibration_of_another_model_is_told_and_one_of_this_model_is_not(fol
     scores, one = np.linspace(0, 0.8, 1000), str(folder / "chest-0.png")
     for model, told in ((bundled_fingerprint(), False), ("0" * 16, True)):
         path = tmp_path / f"{model}.json"
-        path.write_text(calibrate(scores, 0.1, 5.0, model=model).to_json(), encoding="utf-8")
+        path.write_text(calibrate(records_of(scores, model=model), 0.1, 5.0).to_json(), encoding="utf-8")
         assert main(["predict", one, "--calibration", str(path), "--json"]) == 0
         notes = json.loads(capsys.readouterr().out)["notes"]
         assert any("another model's scores, so its coverage does not hold" in note for note in notes) is told

@@ -1,4 +1,4 @@
-"""`python -m ppsets_core train`."""
+"""`ppsets train`."""
 
 import json
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ppsets_core import InputError, Records, plan, simulate
 from ppsets_core.diagnosis import Finding, Findings, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
 from ppsets_core.diagnosis.table import csv_of, rows_of
@@ -34,6 +35,16 @@ def test_plain_readings():
     assert "No diagnosis is likely enough" in none.words
     (full,) = answers_of(findings(OPEN), 1.0)
     assert full.words == "Every diagnosis that the model knows remains."
+
+
+def test_a_calibration_of_other_diagnoses_is_refused():
+    scores = np.linspace(0, 1, 500)
+    drawn = simulate(Records("s", scores, scores, CLASSES), plan(500, 0.1, 1.0), np.random.default_rng(0))
+    assert [answer.members for answer in answers_of(findings(SURE), drawn)] == [("a",)]
+    for classes in (("a", "b"), ("b", "a", "c")):
+        row = np.full(len(classes), 1 / len(classes))
+        with pytest.raises(InputError, match=r"The calibration is for 3 classes \(a, b, c\)"):
+            answers_of(Findings(classes, (Finding("x.png", row, "", b""),), ()), drawn)
 
 
 def test_many_classes_are_counted_instead_of_named():

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -5,20 +7,22 @@ from scipy.stats import chi2
 from ppsets_core import plan
 from ppsets_core.experiments import audit
 from ppsets_core.experiments.goodness_of_fit import chi_square, chi_square_tail
-from ppsets_core.experiments.privacy_loss import loss_at_three_scores, loss_of_all
-from ppsets_core.experiments.research_code import ResearchQuantile
-from ppsets_core.mechanism import PaperQuantile
+from ppsets_core.experiments.privacy_loss import ResearchQuantile, loss_at_three_scores, loss_of_all
+from ppsets_core.rules import DEFAULT, RULES
+from ppsets_core.rules.paper import PaperQuantile
+from ppsets_core.rules.rank_quantile import RankQuantile
 
 
-@pytest.mark.parametrize("method", ["paper", "sharp"])
-def test_both_rules_keep_their_epsilon(method):
+@pytest.mark.parametrize("method", RULES)
+def test_every_rule_keeps_its_epsilon(method):
     chosen = plan(500, 0.1, 1.0, method=method)
-    assert loss_at_three_scores(chosen.mechanism, 500, chosen.m) <= 1
+    assert loss_at_three_scores(chosen.mechanism, 500, chosen.m) <= 1 + 1e-9
 
 
-def test_the_sharp_rule_uses_all_of_its_epsilon_and_the_papers_half():
-    sharp, paper = (plan(500, 0.1, 1.0, method=method) for method in ("sharp", "paper"))
-    assert loss_at_three_scores(sharp.mechanism, 500, sharp.m) > 0.99
+@pytest.mark.parametrize("rho", [Fraction(1, 4), Fraction(1, 2)])
+def test_aiming_at_a_rank_uses_all_of_its_epsilon_and_the_papers_rule_half(rho):
+    assert 0.99 < loss_at_three_scores(RankQuantile(460, 1.0, rho), 500, 200) <= 1 + 1e-9
+    paper = plan(500, 0.1, 1.0, method="paper")
     assert 0.5 < loss_at_three_scores(paper.mechanism, 500, paper.m) < 0.55
 
 
@@ -43,15 +47,29 @@ def test_tail_of_chi_square(degrees, statistic):
 
 def test_releases_follow_their_law_and_a_wrong_law_is_noticed():
     scores = np.random.default_rng(1).beta(1, 3, 300)
-    fit = audit.fit_of_releases(scores, "sharp", 400)
+    fit = audit.fit_of_releases(scores, DEFAULT, 400)
+    assert fit.degrees > 0
     assert fit.p_value > 1e-6
     observed = np.random.default_rng(0).multinomial(2000, [0.25, 0.25, 0.25, 0.25])
     assert chi_square(observed, np.array([0.35, 0.15, 0.25, 0.25]))[2] < 1e-6
 
 
 def test_the_table_says_who_keeps_epsilon():
-    losses = tuple(audit.Loss(rule, 8, 4, 0.9, 1.0, "every data set", loss) for rule, loss in
-                   (("paper", 0.5), ("sharp", 1.0), ("research", 1.4)))  # fmt: skip
-    found = audit.findings(audit.Audit(losses, (audit.Fit("paper", 10, 1.0, 2, 0.6),)))
+    rows = (("paper", 0.5), ("sharp", 1.0), (audit.RESEARCH, 1.4))
+    losses = tuple(audit.Loss(rule, 8, 4, 0.9, 1.0, "every data set", loss) for rule, loss in rows)
+    audited = audit.Audit(losses, (audit.Fit("paper", 10, 1.0, 2, 0.6),))
+    found = audit.findings(audited)
     assert [row[-1] for row in found.tables[0].rows] == ["yes", "yes", "NO"]
     assert "2 of 2" in found.sentences[0]
+    assert "exceeds it in 1 of 1" in found.sentences[0]
+    (drawn,) = audit.figures(audited).values()
+    assert {trace.name: trace.x for trace in drawn.data}[audit.RESEARCH] == (1.4,)
+
+
+@pytest.mark.statistical
+def test_the_whole_audit_keeps_every_rules_epsilon():
+    found = audit.run(draws=100)
+    assert {loss.rule for loss in found.losses} == {*RULES, audit.RESEARCH}
+    assert all(loss.is_kept for loss in found.losses if loss.rule != audit.RESEARCH)
+    assert not all(loss.is_kept for loss in found.losses if loss.rule == audit.RESEARCH)
+    assert all(fit.p_value > 1e-6 for fit in found.fits)

@@ -6,6 +6,7 @@ import pytest
 from ppsets_core import FileError
 from ppsets_core.experiments import two_by_two
 from ppsets_core.records.bundled import read_rows
+from ppsets_core.rules import RULES
 from tests.coronahack import write_stand_ins
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
@@ -23,8 +24,18 @@ def test_all_four_cover(found):
 
 def test_private_training_costs_more_than_private_calibration(found):
     assert found.accuracy["private"] < found.accuracy["plain"]
-    assert found.cost_of_training() > found.cost_of_calibration() > found.cost_of_calibration("sharp")
+    assert found.cost_of_training() > found.cost_of_calibration("paper") > found.cost_of_calibration("sharp")
     assert two_by_two.findings(found).sentences[0].startswith("Private training costs more")
+
+
+def test_four_histograms_for_each_rule(found):
+    drawn = two_by_two.figures(found)
+    assert list(drawn) == [f"{what}, {rule.label}" for rule in RULES.values() for what in ("Coverage", "Mean set size")]
+    figure = drawn["Coverage, paper's rule"]
+    assert [trace.name for trace in figure.data][-1] == "asked for"
+    assert len(figure.data) == 5
+    for trace in figure.data[:4]:
+        assert sum(trace.y[:-1]) == pytest.approx(1)
 
 
 def test_the_bundled_network_spent_no_more_than_it_was_allowed(found):

@@ -9,14 +9,16 @@ from ppsets_core.figures.level_curves import level_figure, records_needed_figure
 from ppsets_core.figures.model import confusion_figure, reliability_figure, training_figure
 from ppsets_core.figures.release import release_figure
 from ppsets_core.figures.splits import histogram_figure, size_figure, sweep_figure
-from ppsets_core.figures.style import COLOURS, GREEN
+from ppsets_core.figures.style import GREEN, NONPRIVATE, look_of
 from ppsets_core.network.recipe import Epoch
 from ppsets_core.network.report import report
+from ppsets_core.rules import RULES
+from ppsets_core.tradeoffs.labelled import simulated_records
 from ppsets_core.tradeoffs.level_curves import levels_over_n, records_needed
 from ppsets_core.tradeoffs.outcomes import trends
 from ppsets_core.tradeoffs.release_view import release_view
-from ppsets_core.tradeoffs.simulated import simulated_records
 from ppsets_core.tradeoffs.sweeps import sweep_epsilon
+from tests.figures.third_rule import ThirdRule
 
 RECORDS = simulated_records(600, 3, 1.5, np.random.default_rng(0))
 
@@ -33,7 +35,7 @@ def traces(figure):
 def test_levels_are_drawn_up_to_one_with_the_non_private_dashed():
     curves = levels_over_n([100, 1000], [0.1, 1.0], 0.1)
     drawn = traces(level_figure(curves))
-    assert set(drawn) == {f"{m}, ε = {e}" for m in ("paper", "sharp") for e in ("0.1", "1")} | {"without privacy"}
+    assert set(drawn) == {f"{m}, ε = {e}" for m in RULES for e in ("0.1", "1")} | {"without privacy"}
     assert drawn["paper, ε = 0.1"].y[0] == 1.0
     assert drawn["sharp, ε = 1"].y[1] == plan(1000, 0.1, 1.0, method="sharp").level
     assert drawn["without privacy"].line.dash == "dash"
@@ -55,7 +57,7 @@ def test_sweep_means_bands_and_hollow_trivial_marks(sweep, quantity):
     assert list(drawn["paper's rule"].y) == list(found.mean)
     assert list(drawn["paper's rule"].x) == [0.01, 1.0, 4.0]
     assert list(drawn["paper's rule"].marker.symbol) == ["circle-open", "circle", "circle"]
-    bands = [t for t in figure.data if t.fill == "toself" and t.legendgroup == "paper"]
+    bands = [t for t in figure.data if t.fill == "toself" and t.legendgroup == "paper's rule"]
     assert list(bands[0].y) == [*found.high, *found.low[::-1]]
     assert ("asked for" in drawn) == (quantity == "coverage")
 
@@ -66,8 +68,8 @@ def test_histogram_is_counted_beforehand(sweep):
     edges = drawn["sharp rule"].x
     assert 10 < len(edges) <= 26
     evaluated = sweep.at(4.0)["sharp"].private.size_counts[0].sum()
-    values_a_bin = np.diff(edges) * evaluated
-    assert values_a_bin == pytest.approx(np.rint(values_a_bin[0]))
+    values_per_bin = np.diff(edges) * evaluated
+    assert values_per_bin == pytest.approx(np.rint(values_per_bin[0]))
     assert list(drawn["asked for"].x) == [0.9, 0.9]
 
 
@@ -89,7 +91,7 @@ def test_release_with_its_draws_and_the_non_private_quantile():
 
 
 def test_softmax_bars_are_ranked_and_those_in_the_set_green():
-    figure = softmax_figure(["a", "b", "c"], np.array([0.2, 0.5, 0.3]), 0.75)
+    figure = softmax_figure(["a", "b", "c"], np.array([0.2, 0.5, 0.3]), [0.75] * 3)
     bars = figure.data[0]
     assert list(bars.customdata) == ["b", "c", "a"]
     assert list(bars.x) == [0.5, 0.3, 0.2]
@@ -100,7 +102,7 @@ def test_softmax_bars_are_ranked_and_those_in_the_set_green():
 
 
 def test_names_are_text_and_never_markup():
-    figure = softmax_figure(["<i>x</i>", "$y$"], np.array([0.6, 0.4]), 0.5)
+    figure = softmax_figure(["<i>x</i>", "$y$"], np.array([0.6, 0.4]), [0.5] * 2)
     assert list(figure.data[0].customdata) == ["&lt;i&gt;x&lt;/i&gt;", "&#36;y&#36;"]
     assert not any("<i>" in annotation.text for annotation in figure.layout.annotations)
 
@@ -130,5 +132,27 @@ def test_training_loss_and_held_out_shares():
     assert len(training_figure([]).data) == 3
 
 
-def test_every_series_has_a_colour_of_its_own():
-    assert len(set(COLOURS.values())) == 3
+@pytest.fixture
+def third_rule(monkeypatch):
+    monkeypatch.setitem(RULES, ThirdRule.name, ThirdRule())
+
+
+def test_every_rule_is_told_apart_by_colour_dash_and_symbol_and_a_third_one_too(third_rule):
+    looks = [look_of(name) for name in (*RULES, NONPRIVATE)]
+    for told_by in ("name", "colour", "dash", "symbol", "pattern"):
+        assert len({getattr(look, told_by) for look in looks}) == 4, told_by
+
+
+def test_a_third_rule_is_drawn_in_its_own_look(third_rule):
+    swept = sweep_epsilon(RECORDS, 400, 0.1, [4.0], 5, np.random.default_rng(1))
+    at, look = swept.at(4.0), look_of(ThirdRule.name)
+    for drawn in (sweep_figure(swept, "coverage"), histogram_figure(at, "coverage")):
+        line = traces(drawn)["third rule"].line
+        assert (line.color, line.dash) == (look.colour, look.dash)
+    assert traces(size_figure(at))["third rule"].marker.color == look.colour
+    assert traces(records_needed_figure(records_needed([1.0], 0.1)))["third rule"].marker.symbol == look.symbol
+    assert traces(level_figure(levels_over_n([1000], [1.0], 0.1)))["third, ε = 1"].line.dash == look.dash
+
+
+def test_the_same_line_style_in_the_figure_and_in_words():
+    assert {look_of(name).stroke for name in (*RULES, NONPRIVATE)} == {"dotted", "solid", "dashed"}

@@ -1,6 +1,7 @@
 """The ledger: budgets, recognition, exact sums, history and export."""
 
 import csv
+import dataclasses
 import io
 import json
 import os
@@ -12,8 +13,11 @@ import pytest
 import ppsets_core.ledger.ledger as ledger_module
 from ppsets_core import BudgetError, Calibration, InputError, Ledger, LedgerError
 from ppsets_core.ledger.export import export_csv, export_json
+from tests.ledger import spending
+from tests.ledger.spending import named, planned, records_of
 
 SCORES = np.random.default_rng(0).random(2000)
+PATIENTS = np.array([f"patient {i}" for i in range(2000)])
 
 
 @pytest.fixture
@@ -24,27 +28,27 @@ def path(tmp_path):
 @pytest.fixture
 def ledger(path):
     ledger = Ledger(path)
-    ledger.add("ward", 1)
+    ledger.open_account("ward", 1)
     return ledger
 
 
-def spend(ledger, epsilon=0.5, scores=SCORES, dataset="ward", **options):
-    return ledger.calibrate(dataset, scores, 0.1, epsilon, method="sharp", **options)
+def spend(ledger, epsilon=0.5, scores=SCORES, name="ward", **options):
+    return spending.spend(ledger, epsilon, scores, name, **options)
 
 
 def test_a_release_is_charged_and_recorded(ledger, path):
     calibration = spend(ledger)
     assert isinstance(calibration, Calibration)
-    assert not calibration.simulated
+    assert calibration.dataset == "ward"
     for view in (ledger, Ledger(path)):
-        account = view.dataset("ward")
+        account = view.account("ward")
         assert (account.budget, account.spent, account.left) == (1, Decimal("0.5"), Decimal("0.5"))
         (release,) = view.releases()
-        assert (release.dataset, release.epsilon, release.calibration) == ("ward", Decimal("0.5"), calibration)
+        assert (release.account, release.epsilon, release.calibration) == ("ward", Decimal("0.5"), calibration)
 
 
 def test_what_a_release_protects_and_its_model_are_kept_and_exported(ledger):
-    spend(ledger, 0.25, unit="patient", model="ab" * 8)
+    spend(ledger, 0.25, patients=PATIENTS, model="ab" * 8)
     spend(ledger, 0.25)
     assert [(r.calibration.unit, r.calibration.model) for r in ledger.releases()] == [
         ("patient", "ab" * 8),
@@ -55,26 +59,36 @@ def test_what_a_release_protects_and_its_model_are_kept_and_exported(ledger):
     assert [row["unit"] for row in json.loads(export_json(ledger))["releases"]] == ["patient", "record"]
 
 
-@pytest.mark.parametrize("wrong", [{"unit": "hospital"}, {"model": "mine"}])
-def test_a_wrong_unit_or_model_is_refused_before_anything_is_charged(ledger, wrong):
-    with pytest.raises(InputError, match="must be"):
-        spend(ledger, **wrong)
-    assert ledger.dataset("ward").spent == 0
+def test_what_cannot_be_released_is_refused_before_anything_is_charged(ledger):
+    with pytest.raises(InputError, match="model must be a fingerprint"):
+        spend(ledger, model="mine")
+    with pytest.raises(InputError, match="plan is for 1999 records but there are 2000"):
+        ledger.release(records_of(SCORES), planned(SCORES[1:], 0.5), named("ward"))
+    with pytest.raises(InputError, match="A release is made from records"):
+        ledger.release(SCORES, planned(SCORES, 0.5), named("ward"))
+    assert (ledger.account("ward").spent, ledger.releases()) == (0, [])
+
+
+@pytest.mark.parametrize("nobody", [None, "ward"])
+def test_a_release_without_an_account_is_refused_with_what_to_do(ledger, nobody):
+    with pytest.raises(LedgerError, match="account_for"):
+        ledger.release(records_of(SCORES), planned(SCORES, 0.5), nobody)
+    assert ledger.releases() == []
 
 
 def test_a_click_that_arrives_during_the_draw_is_not_told_to_pay_again(ledger, monkeypatch):
-    draw = ledger_module.calibrate_as_planned
+    draw = ledger_module.release
 
     def second_click(*args, **options):
         with pytest.raises(LedgerError, match="is being drawn or was interrupted") as told:
             spend(ledger, request="click")
-        assert "Look at the Ledger screen or at `python -m ppsets_core ledger` before asking again" in str(told.value)
+        assert "Look at the Ledger screen or at `ppsets ledger` before asking again" in str(told.value)
         return draw(*args, **options)
 
-    monkeypatch.setattr(ledger_module, "calibrate_as_planned", second_click)
+    monkeypatch.setattr(ledger_module, "release", second_click)
     first = spend(ledger, request="click")
     assert spend(ledger, request="click") == first
-    assert ledger.dataset("ward").spent == Decimal("0.5")
+    assert ledger.account("ward").spent == Decimal("0.5")
 
 
 def test_over_budget_is_refused_before_any_draw(ledger, monkeypatch):
@@ -86,7 +100,7 @@ def test_over_budget_is_refused_before_any_draw(ledger, monkeypatch):
     monkeypatch.setattr("ppsets_core.private_quantile.draw_release", drawn)
     with pytest.raises(
         BudgetError,
-        match=r"ε = 0\.5 is more than the 0\.25 left of the budget of 1 for 'ward'.*ppsets_core ledger raise",
+        match=r"ε = 0\.5 is more than the 0\.25 left of the budget of 1 for 'ward'.*ppsets ledger raise",
     ):
         spend(ledger)
     assert len(ledger.releases()) == 1
@@ -95,26 +109,65 @@ def test_over_budget_is_refused_before_any_draw(ledger, monkeypatch):
 def test_a_tenth_ten_times_exhausts_one_exactly(ledger):
     for _ in range(10):
         spend(ledger, 0.1)
-    assert ledger.dataset("ward").left == 0
+    assert ledger.account("ward").left == 0
     with pytest.raises(BudgetError):
         spend(ledger, 0.025)
 
 
 def test_the_same_records_under_another_name_or_order_charge_the_first_account(ledger):
-    ledger.add("other", 100)
+    ledger.open_account("other", 100)
     spend(ledger, 0.75)
-    assert ledger.dataset_of(SCORES[::-1]) == "ward"
-    assert ledger.dataset_of(SCORES[:-1]) is None
+    assert ledger.account_for(records_of(SCORES[::-1])).name == "ward"
+    assert ledger.account_for(records_of(SCORES[::-1]), "other").name == "ward"
+    assert ledger.account_for(records_of(SCORES[:-1])) is None
     with pytest.raises(BudgetError, match="'ward'"):
-        spend(ledger, scores=np.random.default_rng(3).permutation(SCORES), dataset="other")
-    assert ledger.dataset("other").spent == 0
+        spend(ledger, scores=np.random.default_rng(3).permutation(SCORES), name="other")
+    assert ledger.account("other").spent == 0
 
 
 def test_records_chosen_from_a_known_upload_are_known_again(ledger):
-    ledger.add("other", 100)
+    ledger.open_account("other", 100)
     spend(ledger, 0.25)
-    spend(ledger, 0.25, scores=SCORES[:1000], uploaded=SCORES, dataset="other")
-    assert ledger.dataset("ward").spent == Decimal("0.5")
+    spend(ledger, 0.25, scores=SCORES[:1000], identity=SCORES, name="other")
+    assert ledger.account("ward").spent == Decimal("0.5")
+    assert ledger.releases()[-1].calibration.dataset == "ward"
+
+
+def test_the_account_is_chosen_once_and_asking_changes_nothing(ledger, path):
+    before, given = path.read_bytes(), records_of(SCORES)
+    assert ledger.account_for(given) is None
+    assert ledger.account_for(given, "new") is None
+    assert ledger.account_for(given, " ward ") == ledger.account_for(given, "ward", 1) == ledger.account("ward")
+    with pytest.raises(LedgerError, match=r"The budget of 'ward' is 1 already.*ppsets ledger raise"):
+        ledger.account_for(given, "ward", 5)
+    with pytest.raises(LedgerError, match="name must be"):
+        ledger.account_for(given, "a\nb", 5)
+    new = ledger.account_for(given, "new", "2.5")
+    assert (new.is_new, new.budget, new.left, new.can_pay(2.5), new.can_pay(2.6)) == (True, 2.5, 2.5, True, False)
+    assert path.read_bytes() == before
+
+
+def test_a_new_account_is_opened_by_its_first_charge(ledger):
+    given = records_of(SCORES)
+    new = ledger.account_for(given, "new", 2)
+    ledger.release(given, planned(SCORES, 0.001), new)
+    assert [account.name for account in ledger.accounts()] == ["ward"], "a trivial plan is free and opens nothing"
+    with pytest.raises(BudgetError):
+        ledger.release(given, planned(SCORES, 3), new)
+    assert [account.name for account in ledger.accounts()] == ["ward"]
+    for spent in (Decimal("0.5"), 1):
+        ledger.release(given, planned(SCORES, 0.5), new)
+        account = ledger.account("new")
+        assert (account.budget, account.spent, account.is_new) == (2, spent, False)
+    assert [(change.account, change.budget) for change in ledger.budget_changes()] == [("ward", 1), ("new", 2)]
+
+
+def test_what_an_account_says_of_itself_is_not_believed(ledger):
+    spend(ledger, 0.75)
+    rich = dataclasses.replace(ledger.account("ward"), budget=Decimal(1000), spent=Decimal(0), is_new=True)
+    with pytest.raises(BudgetError, match="for 'ward'"):
+        ledger.release(records_of(SCORES), planned(SCORES, 0.5), rich)
+    assert ledger.account("ward").budget == 1
 
 
 def test_one_name_is_one_budget_whatever_the_records(ledger):
@@ -126,53 +179,53 @@ def test_one_name_is_one_budget_whatever_the_records(ledger):
 def test_a_trivial_plan_is_free(ledger):
     assert spend(ledger, 0.001).threshold == 1
     assert ledger.releases() == []
-    assert ledger.dataset("ward").spent == 0
+    assert ledger.account("ward").spent == 0
 
 
 def test_repeating_a_request_returns_the_same_release_for_one_charge(ledger):
     first = spend(ledger, request="click-1")
     assert spend(ledger, request="click-1") == first
     assert spend(ledger, 0.25, request="click-1") == first
-    assert ledger.dataset("ward").spent == Decimal("0.5")
+    assert ledger.account("ward").spent == Decimal("0.5")
     spend(ledger, request="click-2")
-    assert ledger.dataset("ward").left == 0
+    assert ledger.account("ward").left == 0
 
 
 def test_budgets_are_only_raised_and_each_change_is_kept(ledger):
     ledger.raise_budget("ward", "2.5")
     with pytest.raises(LedgerError, match=r"is 2\.5; it can only be raised"):
         ledger.raise_budget("ward", 2)
-    assert [(c.dataset, c.budget) for c in ledger.budget_changes()] == [("ward", 1), ("ward", Decimal("2.5"))]
-    assert ledger.dataset("ward").budget == Decimal("2.5")
+    assert [(c.account, c.budget) for c in ledger.budget_changes()] == [("ward", 1), ("ward", Decimal("2.5"))]
+    assert ledger.account("ward").budget == Decimal("2.5")
 
 
 def test_refusals(ledger):
     with pytest.raises(LedgerError, match="is in the ledger already"):
-        ledger.add("ward", 5)
+        ledger.open_account("ward", 5)
     with pytest.raises(LedgerError, match="no data set 'nowhere'"):
-        spend(ledger, dataset="nowhere")
+        spend(ledger, name="nowhere")
     with pytest.raises(LedgerError, match="no data set"):
         ledger.raise_budget("nowhere", 3)
     for name in ("", "  ", "a\nb", "x" * 101, None):
         with pytest.raises(LedgerError, match="name must be"):
-            ledger.add(name, 1)
+            ledger.open_account(name, 1)
     for budget in (0, -1, float("inf"), float("nan"), "much", None, "1e400"):
         with pytest.raises(InputError, match="privacy amount must"):
-            ledger.add("new", budget)
+            ledger.open_account("new", budget)
 
 
 def test_history_keeps_its_order_when_the_clock_is_set_back(ledger, monkeypatch):
     spend(ledger, 0.25)
-    monkeypatch.setattr("ppsets_core.ledger.ledger._now", lambda: "1999-01-01T00:00:00+00:00")
+    monkeypatch.setattr("ppsets_core.ledger.ledger.now", lambda: "1999-01-01T00:00:00+00:00")
     spend(ledger, 0.5)
     assert [release.epsilon for release in ledger.releases("ward")] == [Decimal("0.25"), Decimal("0.5")]
-    assert ledger.dataset("ward").spent == Decimal("0.75")
+    assert ledger.account("ward").spent == Decimal("0.75")
 
 
 def test_export(ledger):
-    ledger.add('=HYPERLINK("x")', 1)
+    ledger.open_account('=HYPERLINK("x")', 1)
     spend(ledger, 0.5)
-    spend(ledger, 0.25, scores=1 - SCORES, dataset='=HYPERLINK("x")')
+    spend(ledger, 0.25, scores=1 - SCORES, name='=HYPERLINK("x")')
     rows = list(csv.DictReader(io.StringIO(export_csv(ledger))))
     assert [row["epsilon"] for row in rows] == ["0.5", "0.25"]
     assert rows[1]["dataset"] == '\'=HYPERLINK("x")'
@@ -204,7 +257,7 @@ def test_two_ledgers_give_the_same_records_different_fingerprints(tmp_path):
     found = set()
     for name in ("a", "b"):
         ledger = Ledger(tmp_path / name)
-        ledger.add("ward", 1)
+        ledger.open_account("ward", 1)
         spend(ledger)
         found |= set(sqlite3.connect(tmp_path / name).execute("SELECT fingerprint FROM fingerprints").fetchall())
     assert len(found) == 2

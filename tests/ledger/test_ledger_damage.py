@@ -11,6 +11,7 @@ import pytest
 
 import ppsets_core.ledger.ledger as ledger_module
 from ppsets_core import Ledger, LedgerError
+from tests.ledger.spending import records_of, spend
 
 pytestmark = pytest.mark.faults
 
@@ -23,15 +24,15 @@ def path(tmp_path) -> Path:
     """A ledger with two accounts, of which one has spent 1.4 of its 10."""
     path = tmp_path / "home" / "ledger.sqlite"
     ledger = Ledger(path)
-    ledger.add("ward", 10)
-    ledger.add("other", 1)
+    ledger.open_account("ward", 10)
+    ledger.open_account("other", 1)
     release(ledger)
     release(ledger)
     return path
 
 
-def release(ledger: Ledger, scores=SCORES, dataset: str = "ward"):
-    return ledger.calibrate(dataset, scores, 0.1, 0.7, method="sharp", m=50)
+def release(ledger: Ledger, scores=SCORES, name: str = "ward", request: str | None = None):
+    return spend(ledger, 0.7, scores, name, m=50, request=request)
 
 
 def refused(path: Path) -> str:
@@ -39,7 +40,7 @@ def refused(path: Path) -> str:
     before = path.read_bytes() if path.is_file() else b""
     for _ in range(2):
         with pytest.raises(LedgerError) as caught:
-            Ledger(path).datasets()
+            Ledger(path).accounts()
     assert (path.read_bytes() if path.is_file() else b"") == before
     return str(caught.value)
 
@@ -48,11 +49,11 @@ def check_refused_or_whole(path: Path) -> bool:
     """Whether a damaged ledger was refused; if not, it must have lost nothing."""
     try:
         ledger = Ledger(path)
-        assert ledger.dataset("ward").left == Decimal("8.6")
-        assert ledger.dataset_of(SCORES) == "ward"
+        assert ledger.account("ward").left == Decimal("8.6")
+        assert ledger.account_for(records_of(SCORES)).name == "ward"
         assert len(ledger.releases()) == 2
-        release(ledger, dataset="other")
-        assert ledger.dataset("ward").spent == Decimal("2.1")
+        release(ledger, name="other")
+        assert ledger.account("ward").spent == Decimal("2.1")
     except LedgerError:
         return True
     return False
@@ -177,7 +178,7 @@ def test_replaced_while_a_release_is_made(path, tmp_path, monkeypatch, other, wh
     copy = tmp_path / "copy.sqlite"
     if other == "another ledger":
         for _ in range(2):
-            Ledger(copy).datasets() or Ledger(copy).add("ward", 10)
+            Ledger(copy).accounts() or Ledger(copy).open_account("ward", 10)
             release(Ledger(copy))
     else:
         swap(copy, path)
@@ -188,11 +189,11 @@ def test_replaced_while_a_release_is_made(path, tmp_path, monkeypatch, other, wh
         else:
             swap(path, copy)
 
-    ledger, draw = Ledger(path), ledger_module.calibrate_as_planned
+    ledger, draw = Ledger(path), ledger_module.release
     if when == "before the charge":
         replace()
     else:
-        monkeypatch.setattr(ledger_module, "calibrate_as_planned", lambda *a, **k: (replace(), draw(*a, **k))[1])
+        monkeypatch.setattr(ledger_module, "release", lambda *a, **k: (replace(), draw(*a, **k))[1])
     if (other, when) == ("an older copy", "before the charge"):
         release(ledger)
         assert len(Ledger(path).releases()) == 3
@@ -208,11 +209,11 @@ def test_replaced_while_a_release_is_made(path, tmp_path, monkeypatch, other, wh
 def test_clock_set_back_or_to_nonsense_changes_only_the_times_shown(path, monkeypatch):
     ledger = Ledger(path)
     for now in ("1970-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00", ""):
-        monkeypatch.setattr(ledger_module, "_now", lambda now=now: now)
-        first = ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50, request=f"click {now}")
-        assert ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50, request=f"click {now}") == first
-        ledger.raise_budget("ward", ledger.dataset("ward").budget + 1)
-    assert ledger.dataset("ward").budget == 13
-    assert ledger.dataset("ward").spent == 5 * Decimal("0.7")
-    assert [change.budget for change in ledger.budget_changes() if change.dataset == "ward"] == [10, 11, 12, 13]
+        monkeypatch.setattr(ledger_module, "now", lambda now=now: now)
+        first = release(ledger, request=f"click {now}")
+        assert release(ledger, request=f"click {now}") == first
+        ledger.raise_budget("ward", ledger.account("ward").budget + 1)
+    assert ledger.account("ward").budget == 13
+    assert ledger.account("ward").spent == 5 * Decimal("0.7")
+    assert [change.budget for change in ledger.budget_changes() if change.account == "ward"] == [10, 11, 12, 13]
     assert [release.id for release in ledger.releases()] == [1, 2, 3, 4, 5]

@@ -13,6 +13,7 @@ import pytest
 import ppsets_core.private_quantile as quantile
 from ppsets_core import Ledger, LedgerError
 from tests.ledger.powers import as_ordinary_user
+from tests.ledger.spending import spend
 
 pytestmark = pytest.mark.faults
 
@@ -35,12 +36,12 @@ def draws(monkeypatch) -> list:
 
 def ledger_in(folder: Path) -> Ledger:
     ledger = Ledger(folder / "ledger.sqlite")
-    ledger.add("ward", 1000)
+    ledger.open_account("ward", 1000)
     return ledger
 
 
 def release(ledger: Ledger):
-    return ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50)
+    return spend(ledger, 0.7, SCORES, m=50)
 
 
 def handed_out(ledger: Ledger) -> bool:
@@ -93,7 +94,7 @@ def test_disk_full_to_any_degree(small_disk, draws):
         (small_disk / "filler").unlink()
         seen.append(outcome(small_disk / "ledger.sqlite", handed, len(draws), before))
     assert {"refused", "released"} <= set(seen)
-    spent = ledger.dataset("ward").spent
+    spent = ledger.account("ward").spent
     assert spent == (30 + seen.count("released") + seen.count("charged")) * Decimal("0.7")
 
 
@@ -108,7 +109,7 @@ def test_no_room_for_the_ledger_itself(small_disk):
             Ledger(path)
         else:
             (small_disk / "filler").unlink()
-        assert Ledger(path).add("ward", 1).budget == 1
+        assert Ledger(path).open_account("ward", 1).budget == 1
         shutil.rmtree(path.parent)
 
 
@@ -126,7 +127,7 @@ def test_no_file_may_grow_any_more(tmp_path, draws, limit):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert outcome(tmp_path / "ledger.sqlite", handed, len(draws), 1) == "refused"
     release(ledger)
-    assert ledger.dataset("ward").spent == Decimal("1.4")
+    assert ledger.account("ward").spent == Decimal("1.4")
 
 
 def test_disk_full_between_charge_and_record_wastes_the_charge_and_hands_nothing_out(tmp_path, monkeypatch):
@@ -146,7 +147,7 @@ def test_disk_full_between_charge_and_record_wastes_the_charge_and_hands_nothing
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     (wasted,) = ledger.releases()
     assert wasted.calibration is None
-    assert ledger.dataset("ward").spent == Decimal("0.7")
+    assert ledger.account("ward").spent == Decimal("0.7")
 
 
 @pytest.mark.parametrize(("name", "mode"), [("ledger.sqlite", 0o400), (".", 0o500)])
@@ -157,13 +158,17 @@ def test_a_ledger_that_cannot_be_written_is_readable_but_releases_nothing(tmp_pa
     (tmp_path / name).chmod(mode)
     with as_ordinary_user():
         view = Ledger(tmp_path / "ledger.sqlite")
-        assert view.dataset("ward").spent == Decimal("0.7")
-        for change in (release, lambda view: view.raise_budget("ward", 2000), lambda view: view.add("other", 1)):
+        assert view.account("ward").spent == Decimal("0.7")
+        for change in (
+            release,
+            lambda view: view.raise_budget("ward", 2000),
+            lambda view: view.open_account("other", 1),
+        ):
             with pytest.raises(LedgerError, match="that it can be written"):
                 change(view)
     tmp_path.chmod(0o700)
     assert draws == []
-    assert [(account.name, account.budget) for account in ledger.datasets()] == [("ward", 1000)]
+    assert [(account.name, account.budget) for account in ledger.accounts()] == [("ward", 1000)]
 
 
 @pytest.mark.parametrize(("name", "mode"), [("ledger.sqlite", 0), ("ledger.sqlite.key", 0), (".", 0), (".", 0o600)])
@@ -174,7 +179,7 @@ def test_a_ledger_that_cannot_be_read_is_told_and_left_alone(tmp_path, name, mod
         Ledger(tmp_path / "ledger.sqlite")
     for each, usual in ((".", 0o700), ("ledger.sqlite", 0o600), ("ledger.sqlite.key", 0o600)):
         (tmp_path / each).chmod(usual)
-    assert Ledger(tmp_path / "ledger.sqlite").datasets() == ledger.datasets()
+    assert Ledger(tmp_path / "ledger.sqlite").accounts() == ledger.accounts()
 
 
 def test_no_ledger_can_be_made_where_nothing_may_be_written(tmp_path):

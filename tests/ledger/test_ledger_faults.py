@@ -14,24 +14,26 @@ import pytest
 
 import ppsets_core.private_quantile as quantile
 from ppsets_core import Ledger, LedgerError, calibrate
+from tests.ledger.spending import spend
 
 pytestmark = pytest.mark.faults
 
 SCORES = np.random.default_rng(0).random(500)
-LEDGER_CODE = ("ledger.py", "store.py", "seal.py", "key.py", "private_quantile.py", "sampling.py")
+LEDGER_CODE = ("ledger.py", "accounts.py", "store.py", "seal.py", "key.py", "private_quantile.py", "sampling.py")
 EPSILON = Decimal("0.7")
 
 RACE = """
 import sys, numpy as np
-from ppsets_core import BudgetError, Ledger
+from ppsets_core import BudgetError, Ledger, Records, plan
 path, seed = sys.argv[1], int(sys.argv[2])
 ledger = Ledger(path)
 scores = np.random.default_rng(0).random(500)
+records, chosen = Records("scores", scores, scores), plan(500, 0.1, 0.7, m=50)
 sys.stdin.read(1)
 drawn = 0
 for _ in range(4):
     try:
-        ledger.calibrate("ward", scores, 0.1, 0.7, method="sharp", m=50)
+        ledger.release(records, chosen, ledger.account_for(records, "ward"))
         drawn += 1
     except BudgetError:
         pass
@@ -40,13 +42,13 @@ print(drawn)
 
 
 def release(ledger: Ledger):
-    return ledger.calibrate("ward", SCORES, 0.1, 0.7, method="sharp", m=50)
+    return spend(ledger, 0.7, SCORES, m=50)
 
 
 def refusal(path: Path) -> str:
     """Why the ledger cannot be opened; '' if it can."""
     try:
-        Ledger(path).datasets()
+        Ledger(path).accounts()
     except LedgerError as error:
         return str(error)
     return ""
@@ -55,17 +57,17 @@ def refusal(path: Path) -> str:
 @pytest.mark.parametrize(("budget", "affordable"), [("7", 10), ("0.7", 1), ("2.05", 2)])
 def test_eight_processes_race_for_the_last_budget(tmp_path, budget, affordable):
     path = tmp_path / "ledger.sqlite"
-    Ledger(path).add("ward", budget)
+    Ledger(path).open_account("ward", budget)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     processes = [subprocess.Popen([sys.executable, "-c", RACE, path, str(i)], **pipes) for i in range(8)]
     drawn = [int(process.communicate("!")[0]) for process in processes]
     assert sum(drawn) == affordable
     assert len(Ledger(path).releases()) == affordable
-    assert Ledger(path).dataset("ward").spent == affordable * EPSILON
+    assert Ledger(path).account("ward").spent == affordable * EPSILON
 
 
 def test_eight_processes_may_create_the_ledger_at_once(tmp_path):
-    code = "import sys; from ppsets_core import Ledger; sys.stdin.read(1); print(len(Ledger(sys.argv[1]).datasets()))"
+    code = "import sys; from ppsets_core import Ledger; sys.stdin.read(1); print(len(Ledger(sys.argv[1]).accounts()))"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     command = [sys.executable, "-c", code, tmp_path / "ledger.sqlite"]
     processes = [subprocess.Popen(command, **pipes) for _ in range(8)]
@@ -109,15 +111,15 @@ def killed_release(ledger: Ledger, marker: Path, last_step: int) -> bool:
 
 
 def kill_at(steps: range, folder: Path) -> None:
-    calibrate(SCORES, 0.1, 0.7, method="sharp", m=50)  # everything is loaded before the forks
+    calibrate(SCORES, 0.1, 0.7, m=50)  # everything is loaded before the forks
     seen = set()
     for step in steps:
         ledger, marker = Ledger(folder / f"{step}.sqlite"), folder / f"{step}.drawn"
-        ledger.add("ward", 10)
+        ledger.open_account("ward", 10)
         finished = killed_release(ledger, marker, step)
         drawn, charged = marker.exists(), len(ledger.releases())
         assert drawn <= charged
-        assert ledger.dataset("ward").spent == charged * EPSILON
+        assert ledger.account("ward").spent == charged * EPSILON
         seen.add((drawn, charged))
         if finished:
             break
@@ -143,7 +145,7 @@ def states_after_kills(folder: Path, prepare: Callable[[Ledger], object], action
         ledger = Ledger(folder / f"{step}.sqlite")
         prepare(ledger)
         finished = killed(lambda: action(ledger), step)  # noqa: B023
-        accounts = [(account.name, int(account.budget)) for account in Ledger(folder / f"{step}.sqlite").datasets()]
+        accounts = [(account.name, int(account.budget)) for account in Ledger(folder / f"{step}.sqlite").accounts()]
         states.append((accounts, [int(change.budget) for change in ledger.budget_changes()]))
         if finished:
             return states
@@ -152,7 +154,7 @@ def states_after_kills(folder: Path, prepare: Callable[[Ledger], object], action
 
 def test_killed_while_a_budget_is_raised_it_is_the_old_or_the_new_one(tmp_path):
     states = states_after_kills(
-        tmp_path, lambda ledger: ledger.add("ward", 1), lambda ledger: ledger.raise_budget("ward", 2)
+        tmp_path, lambda ledger: ledger.open_account("ward", 1), lambda ledger: ledger.raise_budget("ward", 2)
     )
     old, new = ([("ward", 1)], [1]), ([("ward", 2)], [1, 2])
     raised = states.count(new)
@@ -161,7 +163,7 @@ def test_killed_while_a_budget_is_raised_it_is_the_old_or_the_new_one(tmp_path):
 
 
 def test_killed_while_an_account_is_opened_it_is_there_with_its_budget_or_not_at_all(tmp_path):
-    states = states_after_kills(tmp_path, lambda ledger: None, lambda ledger: ledger.add("ward", 1))
+    states = states_after_kills(tmp_path, lambda ledger: None, lambda ledger: ledger.open_account("ward", 1))
     old, new = ([], []), ([("ward", 1)], [1])
     opened = states.count(new)
     assert opened > 1, "crashes must fall after it too"
@@ -173,13 +175,13 @@ def test_killed_while_the_ledger_is_made_it_works_or_says_what_to_do(tmp_path):
     while not finished:
         step += 5
         path = tmp_path / f"{step}" / "ledger.sqlite"
-        finished = killed(lambda: Ledger(path).datasets(), step)  # noqa: B023
+        finished = killed(lambda: Ledger(path).accounts(), step)  # noqa: B023
         said = refusal(path)
         if said:
             assert f"remove {path}.key" in said
             Path(f"{path}.key").unlink()
         outcomes.add("says" if said else "works")
-        assert Ledger(path).add("ward", 1).budget == 1
+        assert Ledger(path).open_account("ward", 1).budget == 1
     assert outcomes == {"works", "says"}
 
 
@@ -187,11 +189,11 @@ def test_killed_while_the_ledger_is_made_it_works_or_says_what_to_do(tmp_path):
 def test_killed_at_any_moment_every_threshold_handed_out_is_charged(tmp_path, journal):
     """Also in the middle of what SQLite does; and if someone then tidies its journal away, all or nothing is there."""
     rng = np.random.default_rng(1)
-    calibrate(SCORES, 0.1, 0.7, method="sharp", m=50)
+    calibrate(SCORES, 0.1, 0.7, m=50)
     for number in range(12):
         path = tmp_path / f"{number}.sqlite"
         ledger = Ledger(path)
-        ledger.add("ward", 1000)
+        ledger.open_account("ward", 1000)
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -210,5 +212,5 @@ def test_killed_at_any_moment_every_threshold_handed_out_is_charged(tmp_path, jo
             assert journal == "deleted", "a crash alone must not damage the ledger"
             assert "from a backup" in said
             continue
-        spent = Ledger(path).dataset("ward").spent
+        spent = Ledger(path).account("ward").spent
         assert handed * EPSILON <= spent <= (handed + 1) * EPSILON

@@ -1,5 +1,7 @@
 """Calibration records from a labelled folder's probabilities: labels, patients, what is refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from ppsets_core import FileError
 from ppsets_core.network import FolderPrediction
 from ppsets_core.network.folder_records import patients_note, records_of
 
-CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+MODEL = SimpleNamespace(classes=("bacterial-pneumonia", "normal", "viral-pneumonia"), fingerprint="ab" * 8)
 
 
 def predicted(labels, patients) -> FolderPrediction:
@@ -16,10 +18,11 @@ def predicted(labels, patients) -> FolderPrediction:
 
 def test_labels_the_model_knows_become_records():
     labels = ("NORMAL", "fracture", None)
-    records, refused = records_of("X-rays", CLASSES, predicted(labels, ("p1", None, None)))
+    records, refused = records_of("X-rays", MODEL, predicted(labels, ("p1", None, None)))
     assert list(records.labels) == [1]
     assert list(records.scores) == pytest.approx([2 / 3])
     assert list(records.patients) == ["p1"]
+    assert (records.classes, records.model, records.source) == (MODEL.classes, MODEL.fingerprint, "X-rays")
     assert [(one.name, one.reason) for one in refused] == [
         ("b", "The model does not know the label 'fracture'."),
         ("c", "It has no label."),
@@ -28,14 +31,14 @@ def test_labels_the_model_knows_become_records():
 
 def test_patients_stay_unknown_where_none_is_named_or_not_everywhere():
     labels = ("normal",) * 3
-    assert records_of("X", CLASSES, predicted(labels, (None,) * 3))[0].patients is None
-    records, _ = records_of("X", CLASSES, predicted(labels, ("p", "p", None)))
+    assert records_of("X", MODEL, predicted(labels, (None,) * 3))[0].patients is None
+    records, _ = records_of("X", MODEL, predicted(labels, ("p", "p", None)))
     assert records.patients is None
     assert "for 2 of 3 X-rays only" in patients_note(("p", "p", None))
-    assert list(records_of("X", CLASSES, predicted(labels, ("p", "p", "q")))[0].patients) == ["p", "p", "q"]
+    assert list(records_of("X", MODEL, predicted(labels, ("p", "p", "q")))[0].patients) == ["p", "p", "q"]
     assert patients_note(("p", "p", "q")) == patients_note((None,) * 3) == ""
 
 
 def test_no_known_label_says_which_are_known():
     with pytest.raises(FileError, match="bacterial-pneumonia, normal, viral-pneumonia"):
-        records_of("X", CLASSES, predicted(("x", "y", None), (None,) * 3))
+        records_of("X", MODEL, predicted(("x", "y", None), (None,) * 3))

@@ -121,5 +121,7 @@ def test_a_bad_file_in_a_folder_is_named_and_the_rest_go_on(model, tmp_path):
     result = predict_folder(model, read_folder(folder))
     assert len(result.names) == len(result.labels) == len(result.patients) == len(result.probabilities) == 6
     assert [item.name for item in result.refused] == ["normal/broken.png"]
+    straight = predict(model, read_folder(folder).pictures())
+    assert np.allclose(straight, result.probabilities, rtol=0, atol=1e-5)
     alone = predict(model, [read_picture(folder / result.names[-1])])
     assert np.allclose(result.probabilities[-1:], alone, rtol=0, atol=1e-5)

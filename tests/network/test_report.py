@@ -32,7 +32,7 @@ def test_a_class_without_xrays_does_not_spoil_the_mean():
 
 
 def test_labels_must_match_rows():
-    with pytest.raises(InputError, match="one label a row"):
+    with pytest.raises(InputError, match="one label per row"):
         report(np.eye(3), np.array([0]))
 
 

@@ -1,7 +1,6 @@
 import torch
 
 from ppsets_core.network.resnet import build_resnet18
-from ppsets_core.network.torchvision_guard import import_torchvision
 
 
 def test_it_is_torchvisions_resnet18_with_a_last_layer_for_the_classes():
@@ -11,7 +10,3 @@ def test_it_is_torchvisions_resnet18_with_a_last_layer_for_the_classes():
     assert type(network) is type(resnet18(weights=None))
     assert network.fc.out_features == 3
     assert network(torch.zeros(2, 3, 64, 64)).shape == (2, 3)
-
-
-def test_torchvision_is_loaded_once():
-    assert import_torchvision() is import_torchvision()

@@ -1,6 +1,5 @@
 """What a screen says and offers, as AppTest sees it."""
 
-import time
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -21,18 +20,15 @@ def labels(at: AppTest) -> list[str]:
 def metrics(at: AppTest) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in at.metric:
-        found.setdefault(each.label, []).append(each.value)
+        found.setdefault(_plain(each.label), []).append(each.value)
     return found
 
 
 def texts(at: AppTest) -> str:
     """Everything said on the screen, without the escapes that keep names from becoming markup."""
     said = [*at.markdown, *at.caption, *at.error, *at.warning, *at.info, *at.success]
-    return "\n".join(each.value for each in said).replace("\\", "").replace("\u2060", "")
+    return _plain("\n".join(each.value for each in said))
 
 
-def wait_for_job(at: AppTest, key: str) -> AppTest:
-    """Let background work of this session end, and draw the screen again."""
-    while at.session_state[key].running:
-        time.sleep(0.05)
-    return at.run()
+def _plain(text: str) -> str:
+    return text.replace("\\", "").replace("\u2060", "")

@@ -1,13 +1,15 @@
 """Calibrate: what was read, the plan that follows the choices, and calibrations that were saved."""
 
-import json
-
 import numpy as np
 import pytest
 
-from ppsets_core import Ledger, calibrate, plan, smallest_epsilon
+from ppsets_core import Ledger, calibrate, plan, simulate, smallest_epsilon
+from ppsets_core.rules import DEFAULT, RULES
 from ppsets_core.split_conformal import conformal_rank
+from tests.ledger.spending import records_of
 from tests.pages.driving import button, labels, metrics, texts
+
+SCORES = np.linspace(0, 1, 500)
 
 
 def test_reading_is_summarised_before_anything_is_spent(upload, ledger):
@@ -19,42 +21,43 @@ def test_reading_is_summarised_before_anything_is_spent(upload, ledger):
     at.toggle(key="one_per_patient").set_value(False).run()
     assert metrics(at)["Records used"] == ["900"]
     assert "not one patient" in texts(at).replace("*", "")
-    assert ledger.releases() == ledger.datasets() == []
+    assert not ledger.releases()
+    assert not ledger.accounts()
 
 
 def test_plans_of_both_rules_follow_the_sliders(upload):
     at = upload(700)
     at.slider(key="alpha").set_value(0.2).run()
     at.select_slider(key="epsilon").set_value(0.8).run()
-    paper, sharp = plan(700, 0.2, 0.8), plan(700, 0.2, 0.8, method="sharp")
+    plans = [plan(700, 0.2, 0.8, method=rule) for rule in RULES]
     said = texts(at).replace("*", "")
-    for chosen in (paper, sharp):
+    for chosen in plans:
         assert f"Bins m: {chosen.m:,}" in said
         assert f"level: {chosen.level:.4f}" in said
-    assert f"γ: {paper.gamma:.4g}" in said
-    rank = conformal_rank(700, 0.2)
-    expected = [f"{round(chosen.level * 700 - rank, 1):g} ranks" for chosen in (paper, sharp)]
-    assert metrics(at)["Price of privacy"] == expected
-    assert metrics(at)["Coverage"][1].startswith(f"{100 * sharp.coverage_lower:.1f}%")
+    assert f"γ: {plan(700, 0.2, 0.8, method='paper').gamma:.4g}" in said
+    rank, shown = conformal_rank(700, 0.2), metrics(at)
+    assert shown["Price of privacy"] == [f"{round(chosen.level * 700 - rank, 1):g} ranks" for chosen in plans]
+    assert shown["Coverage promised"] == [f"≥ {100 * chosen.coverage_lower:.1f}%" for chosen in plans]
+    assert shown["Coverage expected"] == [f"{100 * chosen.coverage_expected:.1f}%" for chosen in plans]
 
 
-def test_papers_rule_is_preselected_and_m_and_gamma_can_be_set(upload):
+def test_sharp_rule_is_preselected_and_m_and_gamma_can_be_set(upload):
     at = upload(700)
-    assert at.radio(key="rule").value == "paper"
+    assert at.radio(key="rule").value == DEFAULT == "sharp"
     at.number_input(key="own_m").set_value(1000).run()
     at.number_input(key="own_gamma").set_value(0.25).run()
-    level = plan(700, 0.1, 1.0, m=1000, gamma=0.25).level
+    level = plan(700, 0.1, 1.0, method="paper", m=1000, gamma=0.25).level
     assert f"level: {level:.4f}" in texts(at).replace("*", "")
     at.number_input(key="exact_epsilon").set_value(1.234).run()
     assert at.select_slider(key="epsilon").value == 1.234
     assert at.number_input(key="exact_epsilon").value is None
 
 
-@pytest.mark.parametrize("rule", ["paper", "sharp"])
+@pytest.mark.parametrize("rule", RULES)
 def test_trivial_plan_is_told_before_spending_and_its_remedy_applies(upload, ledger, rule):
     at = upload(120)
     at.radio(key="rule").set_value(rule).run()
-    at.select_slider(key="epsilon").set_value(0.1).run()
+    at.select_slider(key="epsilon").set_value(0.02).run()
     assert "Too few records for this α and ε" in texts(at)
     assert "There is nothing to spend on yet" in texts(at)
     assert "Calibrate …" not in labels(at)
@@ -66,8 +69,19 @@ def test_trivial_plan_is_told_before_spending_and_its_remedy_applies(upload, led
     assert ledger.releases() == []
 
 
+def test_a_gamma_of_ones_own_does_not_stand_in_the_way_of_a_rule_without_one(upload):
+    at = upload(120)
+    at.select_slider(key="epsilon").set_value(0.02).run()
+    at.number_input(key="own_gamma").set_value(0.25).run()
+    assert not at.error
+    at.button(key="apply_sharp").click().run()
+    assert "Calibrate …" in labels(at)
+
+
 def test_where_only_the_other_rule_has_enough_records_it_is_offered(upload):
     at = upload(60)
+    assert "use_sharp" not in {each.key for each in at.button}
+    at.radio(key="rule").set_value("paper").run()
     assert "Too few records for this α and ε" in texts(at)
     at.button(key="use_sharp").click().run()
     assert at.radio(key="rule").value == "sharp"
@@ -76,7 +90,7 @@ def test_where_only_the_other_rule_has_enough_records_it_is_offered(upload):
 
 
 def test_saved_calibration_of_another_model_is_warned_of_before_and_after_it_is_used(at):
-    saved = calibrate(np.linspace(0, 1, 500), 0.1, 1.0, model="0" * 16)
+    saved = calibrate(records_of(SCORES, model="0" * 16), 0.1, 1.0)
     at.radio(key="source").set_value("A saved calibration").run()
     file = at.file_uploader(key="saved_calibration")
     file.set_value(("kept.json", saved.to_json().encode(), "application/json")).run()
@@ -88,11 +102,11 @@ def test_saved_calibration_of_another_model_is_warned_of_before_and_after_it_is_
 def test_choices_are_kept_when_the_screen_is_left_and_a_file_is_forgotten_when_removed(upload, app):
     at = upload(700)
     at.select_slider(key="epsilon").set_value(0.9).run()
-    at.radio(key="rule").set_value("sharp").run()
+    at.radio(key="rule").set_value("paper").run()
     at.switch_page("pages/ledger.py").run()
     at.switch_page("pages/calibrate.py").run()
     assert metrics(at)["Records read"] == ["700"]
-    assert (at.select_slider(key="epsilon").value, at.radio(key="rule").value) == (0.9, "sharp")
+    assert (at.select_slider(key="epsilon").value, at.radio(key="rule").value) == (0.9, "paper")
     at.file_uploader(key="score_file").set_value(("b.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
     assert metrics(at)["Records read"] == ["2"]
     at.file_uploader(key="score_file").clear().run()
@@ -111,19 +125,19 @@ def test_bad_score_files_get_a_sentence(upload, content, told):
 
 
 def test_saved_release_is_loaded_and_a_simulation_is_marked(at, ledger):
-    simulated = calibrate(np.linspace(0, 1, 500), 0.1, 1.0, rng=np.random.default_rng(0))
-    released = json.dumps(json.loads(simulated.to_json()) | {"kind": "release"})
+    simulated = simulate(SCORES, plan(len(SCORES), 0.1, 1.0), np.random.default_rng(0))
+    released = calibrate(SCORES, 0.1, 1.0)
     at.radio(key="source").set_value("A saved calibration").run()
     file = at.file_uploader(key="saved_calibration")
     file.set_value(("trial.json", simulated.to_json().encode(), "application/json")).run()
     button(at, "Use this simulation").click().run()
     assert "Simulation, not a release" in texts(at)
     file = at.file_uploader(key="saved_calibration")
-    file.set_value(("kept.json", released.encode(), "application/json")).run()
+    file.set_value(("kept.json", released.to_json().encode(), "application/json")).run()
     button(at, "Use this calibration").click().run()
     assert "Simulation" not in texts(at)
     assert "Calibrated with kept.json" in texts(at)
-    assert metrics(at)["Threshold ŝ"] == [f"{simulated.threshold:.6g}"]
+    assert metrics(at)["Threshold ŝ"] == [f"{released.threshold:.6g}"]
 
 
 @pytest.mark.parametrize("content", [b"{}", b"\xff\xfe", b"[" * 20_000, b'{"format": "other"}'])
@@ -140,4 +154,4 @@ def test_names_are_shown_as_text(upload, home):
     confirm = next(each.value for each in at.markdown if "Spend ε" in each.value)
     assert r"\<b\>x\<i\> \$a\$ \[l\]\(e\)" in confirm
     button(at, "Spend ε").click().run()
-    assert Ledger(home / "ledger.sqlite").datasets()
+    assert Ledger(home / "ledger.sqlite").accounts()

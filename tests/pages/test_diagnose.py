@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core import calibrate
+from ppsets_core import calibrate, plan, simulate
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.synthetic import draw_xrays
+from tests.ledger.spending import records_of
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish
+
+SCORES = np.linspace(0, 1, 2000)
 
 
 def png(grey: np.ndarray) -> bytes:
@@ -29,7 +32,7 @@ def xrays():
 @pytest.fixture
 def diagnose(app, screen):
     """Diagnose with a calibration that puts every class of softmax 0.2 or more into the set."""
-    drawn = calibrate(np.linspace(0, 1, 2000), 0.2, 5.0, m=100, rng=np.random.default_rng(0))
+    drawn = simulate(SCORES, plan(len(SCORES), 0.2, 5.0, m=100), np.random.default_rng(0))
     app.session_state["active_calibration"] = drawn
     app.session_state["active_calibration_source"] = "a *test*"
     return screen("diagnose")
@@ -80,7 +83,7 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
 def test_too_many_for_one_screen_names_the_command_that_takes_them(diagnose, xrays, monkeypatch):
     monkeypatch.setattr("pages.widgets.diagnose.source.MOST", 1)
     at = classify(diagnose, xrays[:2])
-    assert "python -m ppsets_core predict" in texts(at)
+    assert "ppsets predict" in texts(at)
 
 
 def test_heat_map_on_request(diagnose, xrays):
@@ -99,7 +102,7 @@ def test_no_readable_file_is_one_sentence(diagnose):
 
 def test_sets_follow_the_calibration_without_classifying_again(diagnose, xrays):
     at = classify(diagnose, xrays[:3])
-    at.session_state["active_calibration"] = calibrate([0.1] * 50, 0.1, 0.1)
+    at.session_state["active_calibration"] = calibrate([0.1] * 5, 0.1, 0.1)
     at.run()
     assert metrics(at)["Several"] == ["3"]
     assert "every set holds every diagnosis" in texts(at)
@@ -120,7 +123,7 @@ def test_other_weights_make_the_findings_void(diagnose, xrays):
 def test_a_calibration_of_another_model_is_warned_of_above_the_results(diagnose, xrays, calibrated, session, holds):
     named = {"bundled": bundled_fingerprint(), "other": "0" * 16}
     at = classify(diagnose, xrays[:1]) if session is None else diagnose
-    drawn = calibrate(np.linspace(0, 1, 2000), 0.2, 5.0, m=100, model=named[calibrated])
+    drawn = calibrate(records_of(SCORES, model=named[calibrated]), 0.2, 5.0, m=100)
     at.session_state["active_calibration"] = drawn
     if session is not None:
         at.session_state["active_model"] = SimpleNamespace(fingerprint=named[session])

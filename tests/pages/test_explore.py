@@ -2,10 +2,11 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from ppsets_core import smallest_n
+from ppsets_core import plan, read_scores, smallest_n
+from ppsets_core.rules import RULES
+from tests.figures.third_rule import ThirdRule
 from tests.pages.driving import button, metrics, texts
 from tests.pages.waiting import finish
 
@@ -30,12 +31,13 @@ def names(figure: dict) -> set[str]:
     return {trace["name"] for trace in figure["data"] if "name" in trace}
 
 
-def test_planner_answers_for_both_rules(explore):
+def test_planner_answers_for_every_rule(explore):
     at = explore("Planner")
     assert not at.error
     found = metrics(at)
-    assert found["Paper's rule"][0] == f"{smallest_n(0.1, 1.0, 'paper'):,}"
-    assert found["Sharp rule"][0] == f"{smallest_n(0.1, 1.0, 'sharp'):,}"
+    for name, title in (("paper", "Paper's rule"), ("sharp", "Sharp rule")):
+        assert found[title][0] == f"{smallest_n(0.1, 1.0, name):,}"
+        assert len(found[title]) == 3
     assert 0.9 < float(found["Without privacy"][0]) <= float(found["Paper's rule"][2]) < 3
     at.number_input(key="explore_planned_n").set_value(10).run()
     assert metrics(at)["Paper's rule"][1] == "none" or float(metrics(at)["Paper's rule"][1]) > 1
@@ -46,6 +48,10 @@ def test_levels_are_drawn_for_what_is_chosen(explore):
     over_n, over_epsilon = figures(at)
     assert "paper, ε = 0.1" in names(over_n)
     assert "sharp, n = 1,000" in names(over_epsilon)
+    assert (
+        "Dotted: the sharp rule. Solid: the paper's rule. Dashed grey: ordinary calibration without privacy."
+        in texts(at)
+    )
     at.pills(key="explore_methods").set_value(["sharp"]).run()
     assert not any(name.startswith("paper") for name in names(figures(at)[0]))
     at.pills(key="explore_epsilons").set_value([]).run()
@@ -134,12 +140,11 @@ def test_every_file_is_explored_only_if_it_is_said_to_be_public(explore, score_c
 
 
 def test_records_with_a_privacy_budget_are_refused_whatever_is_ticked(explore, ledger):
-    ledger.add("ward", 3)
-    ledger.calibrate("ward", np.arange(1000) / 1000, 0.1, 1.0)
+    file = ("score\n" + "".join(f"{number / 1000}\n" for number in range(1000))).encode()
+    ledger.release(read_scores(file, "ward.csv"), plan(1000, 0.1, 1.0), ledger.open_account("ward", 3))
     at = explore("Inside a release")
     at.segmented_control(key="explore_source").set_value("A public file").run()
-    rows = "".join(f"{number / 1000}\n" for number in range(1000))
-    say_public(at, "again.csv", f"score\n{rows}".encode())
+    say_public(at, "again.csv", file)
     assert "The ledger keeps a privacy budget for these records" in texts(at)
     assert "used as public" not in texts(at)
 
@@ -157,3 +162,21 @@ def test_simulated_records(explore):
     at.segmented_control(key="explore_source").set_value("Simulated").run()
     assert "no patient is behind these records" in texts(at)
     assert figures(at)
+
+
+def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypatch):
+    monkeypatch.setitem(RULES, ThirdRule.name, ThirdRule())
+    at = explore("Planner")
+    assert metrics(at)["Third rule"] == metrics(at)["Paper's rule"]
+    assert "third rule" in names(figures(at)[0])
+    at = explore("Levels")
+    assert "third, ε = 0.1" in names(figures(at)[0])
+    assert "Dashes and dots: the third rule." in texts(at)
+    at = explore("Inside a release")
+    at.segmented_control(key="explore_rule").set_value(ThirdRule.name).run()
+    assert not at.error
+    at = explore("Random splits")
+    at.select_slider(key="explore_repetitions").set_value(20).run()
+    button(at, "Run").click().run()
+    at = finish(at, "explore_job")
+    assert all("third rule" in names(figure) for figure in figures(at))

@@ -6,9 +6,10 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.home import demo
-from ppsets_core import Ledger, one_per_patient
+from ppsets_core import Calibration, Ledger, one_per_patient, plan
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.records import bundled
+from tests.ledger.spending import spend
 from tests.pages.driving import ROOT, button, labels, metrics, texts
 
 
@@ -26,15 +27,14 @@ def test_demo_is_one_click_and_one_charge_for_all_sessions(app, ledger):
     assert metrics(app)["Threshold ŝ"] == metrics(other)["Threshold ŝ"] == [f"{release.calibration.threshold:.6g}"]
     assert "Calibrated with coronahack-demo" in texts(app)
     assert "Go to Diagnose" in labels(app)
-    assert not release.calibration.simulated
+    assert isinstance(app.session_state["active_calibration"], Calibration)
     assert (release.calibration.unit, release.calibration.model) == ("patient", bundled_fingerprint())
     assert "coverage does not hold" not in texts(app)
 
 
 def test_demo_uses_the_last_release_when_the_budget_is_used_up(app, ledger):
     records = one_per_patient(bundled_scores("calibration"))
-    ledger.add("mine", 0.8)
-    earlier = ledger.calibrate("mine", records.scores, 0.2, 0.8, uploaded=records.uploaded)
+    earlier = ledger.release(records, plan(len(records), 0.2, 0.8), ledger.open_account("mine", 0.8))
     button(app, "Try the demo").click().run()
     assert metrics(app)["Threshold ŝ"] == [f"{earlier.threshold:.6g}"]
     assert "The budget of 'mine' is used up" in texts(app)
@@ -42,8 +42,8 @@ def test_demo_uses_the_last_release_when_the_budget_is_used_up(app, ledger):
 
 
 def test_demo_does_not_take_anothers_account(app, ledger):
-    ledger.add("coronahack-demo", 5)
-    ledger.calibrate("coronahack-demo", np.linspace(0, 1, 500), 0.1, 1.0)
+    ledger.open_account("coronahack-demo", 5)
+    spend(ledger, 1.0, np.linspace(0, 1, 500), "coronahack-demo")
     button(app, "Try the demo").click().run()
     assert len(ledger.releases("coronahack-demo")) == len(ledger.releases("coronahack-demo-2")) == 1
     assert "charged once to 'coronahack-demo-2'" in texts(app)
@@ -56,7 +56,7 @@ def test_demo_asks_anew_for_a_release_that_was_charged_and_never_drawn(app, ledg
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("ppsets_core.ledger.ledger.calibrate_as_planned", killed)
+        patch.setattr("ppsets_core.ledger.ledger.release", killed)
         with pytest.raises(KeyboardInterrupt):
             demo.run_demo(lambda: ledger)
     button(app, "Try the demo").click().run()
@@ -85,6 +85,6 @@ def test_missing_bundled_scores_are_told(app, monkeypatch, tmp_path):
 
 
 def test_budgets_are_listed_as_text(app, home):
-    Ledger(home / "ledger.sqlite").add("<b>ward</b> *7*", 2)
+    Ledger(home / "ledger.sqlite").open_account("<b>ward</b> *7*", 2)
     app.run()
     assert [bar.proto.text.replace("\\", "") for bar in app.get("progress")] == ["<b>ward</b> *7*: 2 left of 2"]

@@ -5,13 +5,17 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from ppsets_core.rules import DEFAULT
+from tests.ledger.spending import spend
 from tests.pages.driving import button, labels, texts
+
+SCORES = np.linspace(0, 1, 600)
 
 
 @pytest.fixture
 def used(ledger):
-    ledger.add("ward", 2)
-    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 1.5)
+    ledger.open_account("ward", 2)
+    spend(ledger, 1.5, SCORES)
     return ledger
 
 
@@ -25,8 +29,8 @@ def test_budgets_and_releases_are_tabled(used, screen):
     assert budgets.iloc[0].to_dict() == {"data set": "ward", "left": "0.5", "spent": "1.5", "budget": "2"}
     (release,) = used.releases()
     row = releases.iloc[0]
-    assert (row["data set"], row["ε"], row["rule"], row["status"]) == ("ward", "1.5", "paper", "released")
-    assert row["ŝ"] == release.calibration.threshold
+    assert (row["data set"], row["ε"], row["rule"], row["status"]) == ("ward", "1.5", DEFAULT, "released")
+    assert row["ŝ"] == f"{release.calibration.threshold:.6g}"
     assert list(history["budget"]) == ["2"]
 
 
@@ -35,9 +39,9 @@ def test_raising_a_budget_asks_first_and_is_recorded(used, screen):
     at.number_input(key="raise_to_ward").set_value(4.0).run()
     button(at, "Raise …").click().run()
     assert "Raise the budget of ward from 2 to 4?" in texts(at)
-    assert used.dataset("ward").budget == 2
+    assert used.account("ward").budget == 2
     button(at, "Raise to 4").click().run()
-    assert used.dataset("ward").budget == Decimal(4)
+    assert used.account("ward").budget == Decimal(4)
     assert "The budget of 'ward' is 4 now" in texts(at)
     assert list(at.dataframe[2].value["budget"]) == ["4", "2"]
 
@@ -51,7 +55,7 @@ def test_raising_can_be_cancelled_and_never_lowers(used, screen):
     button(at, "Raise …").click().run()
     button(at, "Raise to 1").click().run()
     assert "it can only be raised" in texts(at)
-    assert used.dataset("ward").budget == 2
+    assert used.account("ward").budget == 2
 
 
 def test_a_release_is_used_again_for_nothing(used, screen):
@@ -59,12 +63,12 @@ def test_a_release_is_used_again_for_nothing(used, screen):
     button(at, "Use this calibration").click().run()
     assert "Calibrated with ward" in texts(at)
     assert "In use in this browser session" in texts(at)
-    assert used.dataset("ward").spent == Decimal("1.5")
+    assert used.account("ward").spent == Decimal("1.5")
 
 
 def test_unit_and_model_of_each_release_are_shown_and_another_model_is_warned_of(used, screen):
     used.raise_budget("ward", 5)
-    used.calibrate("ward", np.linspace(0, 1, 600), 0.1, 1.5, unit="patient", model="0" * 16)
+    spend(used, 1.5, SCORES, patients=np.arange(len(SCORES)), model="0" * 16)
     at = screen("ledger")
     rows = at.dataframe[1].value
     assert list(rows["protects one"]) == ["patient", "record"]
@@ -78,9 +82,9 @@ def test_charge_without_a_release_is_shown_as_wasted(used, screen, monkeypatch):
     def killed(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ppsets_core.ledger.ledger.calibrate_as_planned", killed)
+    monkeypatch.setattr("ppsets_core.ledger.ledger.release", killed)
     with pytest.raises(KeyboardInterrupt):
-        used.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.5)
+        spend(used, 0.5, SCORES)
     at = screen("ledger")
     assert at.dataframe[1].value.iloc[0]["status"] == "charged, not released"
 

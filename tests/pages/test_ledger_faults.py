@@ -12,10 +12,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.guard import UNEXPECTED
-from ppsets_core import Ledger
+from ppsets_core import Ledger, Simulation
 from tests.ledger.powers import as_ordinary_user
+from tests.ledger.spending import spend
 from tests.pages.driving import ROOT, button, labels, texts
 
+SCORES = np.linspace(0, 1, 600)
 pytestmark = pytest.mark.faults
 
 
@@ -65,8 +67,8 @@ def told(at: AppTest) -> str:
 @pytest.fixture
 def confirming(screen, score_csv, ledger) -> AppTest:
     """The confirm step of a release from a new file, on a ledger that has spent before."""
-    ledger.add("ward", 2)
-    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.5)
+    ledger.open_account("ward", 2)
+    spend(ledger, 0.5, SCORES)
     at = screen("calibrate")
     at.radio(key="source").set_value("A score file").run()
     at.file_uploader(key="score_file").set_value(("clinic.csv", score_csv(700), "text/csv")).run()
@@ -105,23 +107,23 @@ def test_release_is_refused_where_the_ledger_cannot_be_written(confirming, ledge
         home.chmod(0o700)
         path.chmod(0o600)
     assert "active_calibration" not in at.session_state
-    assert ledger.dataset("ward").spent == Decimal("0.5")
-    assert [account.name for account in ledger.datasets()] == ["ward"]
+    assert ledger.account("ward").spent == Decimal("0.5")
+    assert [account.name for account in ledger.accounts()] == ["ward"]
 
 
 def test_demo_without_a_usable_ledger_is_a_simulation_and_says_why(app, home):
     noise(home / "ledger.sqlite")
     at = button(app, "Try the demo").click().run()
-    assert at.session_state["active_calibration"].simulated
+    assert isinstance(at.session_state["active_calibration"], Simulation)
     assert "no private release" in told(at)
 
 
 def test_ledger_screen_when_the_clock_was_set_back(ledger, screen, monkeypatch):
-    ledger.add("ward", 2)
-    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.5)
-    monkeypatch.setattr("ppsets_core.ledger.ledger._now", lambda: "1970-01-01T00:00:00+00:00")
+    ledger.open_account("ward", 2)
+    spend(ledger, 0.5, SCORES)
+    monkeypatch.setattr("ppsets_core.ledger.ledger.now", lambda: "1970-01-01T00:00:00+00:00")
     ledger.raise_budget("ward", 3)
-    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 0.75)
+    spend(ledger, 0.75, SCORES)
     at = screen("ledger")
     told(at)
     assert list(at.dataframe[0].value.iloc[0]) == ["ward", "1.75", "1.25", "3"]
@@ -148,5 +150,5 @@ def test_two_apps_and_the_command_line_on_one_ledger(score_csv, ledger, home, tm
     assert "0.5 left of a budget of 2.5" in told(second)
     assert "active_calibration" not in second.session_state
     assert not any(label.startswith("Spend") for label in labels(second))
-    assert ledger.dataset("clinic").spent == 2
+    assert ledger.account("clinic").spent == 2
     assert len(ledger.releases()) == 2

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from pages.widgets.model.files import bytes_of, model_from
-from pages.widgets.model.settings import Settings
+from pages.widgets.model.settings import PrivacySettings, Settings
 from pages.widgets.model.training import fine_tuning
-from ppsets_core import FileError, InputError, calibrate, read_scores
+from ppsets_core import FileError, InputError, plan, read_scores, simulate
 from ppsets_core.background import Report
 from ppsets_core.network import load_model
 from ppsets_core.network.report import report
@@ -48,7 +48,7 @@ def labelled_zip() -> bytes:
 
 
 def calibrated(at):
-    drawn = calibrate(np.linspace(0, 1, 500), 0.1, 5.0, rng=np.random.default_rng(0))
+    drawn = simulate(np.linspace(0, 1, 500), plan(500, 0.1, 5.0), np.random.default_rng(0))
     at.session_state["active_calibration"] = drawn
     return at
 
@@ -132,7 +132,7 @@ def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, l
     at.text_input(key="tune_classes").set_value("cat, dog").run()
     at = tune(at, [("mine.zip", labelled_zip, "application/zip")])
     assert "No X-ray has one of the labels cat, dog" in texts(at)
-    settings = Settings(1, 8, 1e-3, epsilon=3.0, delta=1e-5, clip=1.0)
+    settings = Settings(1, 8, 1e-3, PrivacySettings(epsilon=3.0, delta=1e-5, clip=1.0))
     with pytest.raises(InputError, match="No X-ray has one of the labels sun, moon"):
         fine_tuning(small_model(classes=("sun", "moon")), io.BytesIO(labelled_zip), None, 0, settings)(Report())
 

@@ -1,10 +1,13 @@
 """Calibrate's last step: one confirmed click is one charge, and refusals say what to do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ppsets_core import read_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
+from tests.ledger.spending import spend
 from tests.pages.driving import button, labels, metrics, texts
 
 
@@ -25,11 +28,12 @@ def test_one_confirmed_click_is_one_charge(upload, ledger):
 def test_a_repeated_click_gets_the_same_release(upload, ledger):
     at = upload(700)
     button(at, "Calibrate …").click().run()
-    order = at.session_state["order"]
-    again = type(order)(order.reading, order.records, order.plan, order.payer, order.request)
-    for each in (order, again, order):
+    pending = at.session_state["pending"]
+    again = replace(pending)
+    for each in (pending, again, pending):
         each.spend(ledger)
-    assert order.calibration == again.calibration
+    assert pending.calibration == again.calibration
+    assert pending.calibration is not None
     assert len(ledger.releases()) == 1
 
 
@@ -48,6 +52,7 @@ def test_confirm_step_is_cancelled_and_closes_when_the_terms_change(upload, ledg
 
 def test_a_budget_that_buys_no_useful_set_is_not_offered(upload):
     at = upload(60)
+    at.radio(key="rule").set_value("paper").run()
     at.button(key="apply_paper").click().run()
     assert "set a larger budget above" in texts(at)
     assert "apply_left" not in {each.key for each in at.button}
@@ -70,12 +75,12 @@ def test_over_budget_is_refused_with_what_can_be_done(upload, ledger):
 def test_budget_that_another_session_used_up_meanwhile_is_refused(upload, ledger, score_csv):
     at = upload(700)
     button(at, "Calibrate …").click().run()
-    order = at.session_state["order"]
-    ledger.add("ward", "2")
-    ledger.calibrate("ward", np.linspace(0, 1, 600), 0.1, 1.5)
-    order.spend(ledger)
-    assert order.calibration is None
-    assert "is more than the 0.5 left" in order.refusal
+    pending = at.session_state["pending"]
+    ledger.open_account("ward", "2")
+    spend(ledger, 1.5, np.linspace(0, 1, 600))
+    pending.spend(ledger)
+    assert pending.calibration is None
+    assert "is more than the 0.5 left" in pending.refusal
 
 
 def test_same_records_under_another_name_are_known(upload, ledger, score_csv):
@@ -107,14 +112,15 @@ def test_where_all_records_of_a_patient_are_used_the_confirm_step_says_what_that
     ]
 
 
-@pytest.mark.parametrize("binding", [{"model": "0" * 16}, {"unit": "patient"}])
-def test_an_earlier_release_of_another_model_or_unit_is_not_offered_again(upload, ledger, score_csv, binding):
+@pytest.mark.parametrize("other", [{"model": "0" * 16}, {"patients": np.arange(700)}])
+def test_an_earlier_release_of_another_model_or_unit_is_not_offered_again(upload, ledger, score_csv, other):
     scores = read_scores(score_csv(700), "ward.csv").scores
-    ledger.add("ward", 5)
-    ledger.calibrate("ward", scores, 0.1, 1.0, **binding)
+    ledger.open_account("ward", 5)
+    spend(ledger, 1.0, scores, **other)
     at = upload(700)
+    assert "The ledger knows these records as ward" in texts(at).replace("*", "")
     assert "Use the last release again" not in labels(at)
-    ledger.calibrate("ward", scores, 0.1, 1.0)
+    spend(ledger, 1.0, scores)
     assert "Use the last release again" in labels(at.run())
 
 

@@ -45,7 +45,7 @@ def test_classified_xrays_name_the_model_that_classified_them(screen, tmp_path, 
     at.selectbox(key="calibrate_server").set_value(".").run()
     at.button(key="classify").click().run()
     finish(at, "classify_calibration")
-    assert at.session_state["reading_xrays"].model == bundled_fingerprint()
+    assert at.session_state["reading_xrays"].records.model == bundled_fingerprint()
 
 
 def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp_path, monkeypatch):

@@ -157,7 +157,7 @@ REFUSALS = {
     "binary.csv": (b"score\n\0\0\0", "not a text file"),
     "pickled.npy": (npy(np.array([{}], dtype=object), allow_pickle=True), "holds pickled objects"),
     "pickled.npz": (npz(score=np.array([{}], dtype=object)), "holds pickled objects"),
-    "matrix.npy": (npy(np.ones((2, 3)) / 3), "one score a record. For probabilities use NPZ"),
+    "matrix.npy": (npy(np.ones((2, 3)) / 3), "one score per record. For probabilities use NPZ"),
     "short.npy": (npy(SCORES)[:-3], "cut short"),
     "huge.npy": (npy(SCORES).replace(b"(4,)", b"(9999999999999,)"), "header is damaged|cut short"),
     "short.npz": (npz(score=SCORES)[:60], "archive is damaged"),
@@ -217,6 +217,50 @@ def _read_or_refuse(data: bytes, name: str = "file.csv") -> None:
     except FileError:
         return
     assert ((records.scores >= 0) & (records.scores <= 1)).all()
+
+
+MODEL = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"score,Model\n0.1,{MODEL}\n0.2,{MODEL}\n".encode(),
+        f"model\tlabel\ta\tb\n{MODEL}\ta\t0.5\t0.5\n".encode(),
+        parquet({"score": [0.1, 0.2], "model": [MODEL, MODEL]}),
+        json.dumps([{"score": 0.1, "model": MODEL}]).encode(),
+        npz(score=np.array([0.1]), model=np.array([MODEL])),
+    ],
+    ids=["csv", "tsv", "parquet", "json", "npz"],
+)
+def test_the_model_behind_the_scores_is_read(data):
+    assert read_scores(data).model == MODEL
+
+
+@pytest.mark.parametrize("word", ["ResNet-18", "", "0123456789ABCDEF", MODEL + "0", MODEL + "\u0660"])
+def test_another_programs_word_for_a_model_is_no_fingerprint(word):
+    assert read_scores(f"score,model,x\n0.1,{word},1\n0.2,{word},2\n".encode()).model is None
+
+
+def test_scores_of_two_models_are_refused_by_line():
+    with pytest.raises(FileError, match=r"s\.csv, line 3, column 'model': it is of another model than the first row"):
+        read_scores(f"score,model\n0.1,{MODEL}\n0.2,{MODEL[::-1]}\n".encode(), "s.csv")
+
+
+def test_a_column_of_groups_is_read_by_its_name():
+    data = b"site,score,patient\nnorth,0.25,a\n2,0.5,b\nnorth,0.75,c\n"
+    records = read_scores(data, group="site")
+    assert list(records.groups["site"]) == ["north", "2", "north"]
+    assert records.scores.tolist() == [0.25, 0.5, 0.75]
+    assert read_scores(data).groups == {}
+    with pytest.raises(FileError, match=r"s\.csv: there is no column 'ward'"):
+        read_scores(data, "s.csv", group="ward")
+
+
+def test_groups_that_are_numbers_are_neither_scores_nor_classes():
+    assert read_scores(b"ward,value\n1,0.25\n2,0.5\n", group="ward").scores.tolist() == [0.25, 0.5]
+    records = read_scores(b"ward,label,a,b\n1,a,0.25,0.75\n2,b,0.5,0.5\n", group="ward")
+    assert (records.classes, list(records.groups["ward"])) == (("a", "b"), ["1", "2"])
 
 
 @pytest.mark.parametrize("name", ["patient", "Patient_ID", "PatientID", "patient id", "subject"])

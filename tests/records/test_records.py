@@ -1,6 +1,9 @@
-"""One record a patient, chosen without looking at scores or at other patients."""
+"""Records as values, and one record per patient, chosen without looking at scores or at other patients."""
+
+import dataclasses
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +26,7 @@ def test_each_patient_keeps_exactly_one_of_its_own_records(patients):
     assert sorted(after.patients) == sorted(set(patients))
     for patient, score in zip(after.patients, after.scores, strict=True):
         assert score in before.scores[before.patients == patient]
-    assert (after.uploaded == before.uploaded).all()
+    assert (after.identity == before.identity).all()
 
 
 @given(PATIENTS, st.integers(0, 5))
@@ -57,6 +60,43 @@ def test_probabilities_and_labels_follow():
     assert len(kept) == 2
     for row, label, score in zip(kept.probabilities, kept.labels, kept.scores, strict=True):
         assert score == 1 - row[label]
+
+
+def test_groups_and_the_model_follow():
+    text = f"patient,site,model,score\n1,north,{'ab' * 8},0.5\n1,south,{'ab' * 8},0.25\n2,east,{'ab' * 8},0.75\n"
+    kept = one_per_patient(read_scores(text.encode(), group="site"))
+    assert kept.model == "ab" * 8
+    assert list(zip(kept.scores, kept.groups["site"], strict=True))[1] == (0.75, "east")
+    assert kept.groups["site"][0] == {0.5: "north", 0.25: "south"}[kept.scores[0]]
+
+
+def test_equal_records_are_equal_and_each_fact_counts():
+    text = f"patient,site,model,label,a,b\n1,n,{'ab' * 8},a,0.75,0.25\n2,s,{'ab' * 8},b,0.5,0.5\n".encode()
+    first, second = (read_scores(text, "s.csv", group="site") for _ in range(2))
+    assert first == second
+    changes = {
+        "source": "t.csv",
+        "scores": np.array([0.25, 0.25]),
+        "identity": np.array([0.25]),
+        "classes": ("a", "c"),
+        "probabilities": None,
+        "labels": np.array([0, 0]),
+        "patients": np.array(["1", "3"]),
+        "model": None,
+        "groups": {"site": np.array(["n", "n"])},
+    }
+    assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
+    for name, value in changes.items():
+        assert first != dataclasses.replace(first, **{name: value}), name
+    assert first != "records"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(first)
+
+
+@pytest.mark.parametrize(("patients", "unit"), [(["a", "b"], "patient"), (["a", "a"], "record"), (None, "record")])
+def test_the_unit_is_a_patient_where_each_has_one_record(patients, unit):
+    scores = np.array([0.5, 0.25])
+    assert Records("s", scores, scores, patients=patients and np.array(patients)).unit == unit
 
 
 def test_without_patients_everything_stays():

@@ -4,9 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.network import load_model, predict_folder
 from ppsets_core.network.model_card import bundled_report, tables
 from ppsets_core.network.prediction import FolderPrediction
+from ppsets_core.network.report import ModelReport, report
 from ppsets_core.xrays.coronahack_split import read_coronahack
 from tests.coronahack import CORONAHACK, needs_coronahack, write_stand_ins
 from tests.network.chests import CLASSES, chest
@@ -21,23 +23,28 @@ def bundled() -> list[list[str]]:
 
 
 def probabilities(rows: list[list[str]]) -> np.ndarray:
-    return np.array([row[3:] for row in rows], dtype=np.float64)
+    return np.array([row[4:] for row in rows], dtype=np.float64)
 
 
 def test_they_are_the_1500_held_out_xrays_without_names():
     header, *rows = bundled()
-    assert header == ["patient", "split", "label", *CLASSES]
+    assert header == ["patient", "split", "label", "model", *CLASSES]
     assert [sum(row[1] == split for row in rows) for split in ("calibration", "validation")] == [1000, 500]
     assert {row[0] for row in rows} == {str(number) for number in range(1, 795)}
     by_split = [{row[0] for row in rows if row[1] == split} for split in ("calibration", "validation")]
     assert not by_split[0] & by_split[1]
+    assert {row[3] for row in rows} == {bundled_fingerprint()}
     assert np.allclose(probabilities(rows).sum(axis=1), 1, rtol=0, atol=1e-12)
 
 
-def test_the_model_is_as_good_as_it_must_be():
+def test_the_bundled_scores_are_those_of_a_model_that_is_good_enough():
     measured, classes = bundled_report()
     assert classes == CLASSES
     assert measured.n == 1500
+    assert_good_enough(measured)
+
+
+def assert_good_enough(measured: ModelReport) -> None:
     assert measured.accuracy >= 0.80
     assert measured.macro_recall >= 0.79
     assert measured.calibration_error <= 0.06
@@ -53,23 +60,25 @@ def undecided(model, folder) -> FolderPrediction:
 
 
 def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bundled_scores, "load_model", lambda: SimpleNamespace(classes=CLASSES))
+    monkeypatch.setattr(bundled_scores, "load_model", lambda: SimpleNamespace(classes=CLASSES, fingerprint="ab" * 8))
     monkeypatch.setattr(bundled_scores, "predict_folder", undecided)
     for split, each in (("train", 1), ("calibration", 2), ("validation", 1)):
         write_stand_ins(tmp_path, split, each, lambda label, number: chest(label, number) * 255)
     bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"))
     with (tmp_path / "scores.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["patient", "split", "label", *CLASSES]
+    assert header == ["patient", "split", "label", "model", *CLASSES]
     expected = [(split, label) for split in ("calibration", "calibration", "validation") for label in CLASSES]
     assert sorted((split, label) for _, split, label, *_ in rows) == sorted(expected)
     assert "9 X-rays" in capsys.readouterr().out
 
 
 @needs_coronahack
-def test_the_bundled_model_gives_the_bundled_scores():
+def test_the_bundled_model_is_good_enough_and_gives_the_bundled_scores():
     """The validation X-rays anew: each has its row, by label and probabilities, as names are not kept."""
     scored = predict_folder(load_model(), read_coronahack(CORONAHACK, "validation"))
+    labels = np.array([CLASSES.index(label) for label in scored.labels])
+    assert_good_enough(report(scored.probabilities, labels))
     _, *kept = bundled()
     for label in CLASSES:
         written = probabilities([row for row in kept if row[1:3] == ["validation", label]])

@@ -2,15 +2,14 @@ import numpy as np
 import pytest
 
 from ppsets_core import nonprivate_threshold, plan, release_distribution
-from ppsets_core.tradeoffs.expected_size import expected_size
+from ppsets_core.rules import RULES
 from ppsets_core.tradeoffs.release_view import release_view
-from ppsets_core.tradeoffs.simulated import simulated_records
 
 SCORES = np.random.default_rng(0).beta(1, 3, 500)
 
 
 @pytest.mark.parametrize("m", [50, 1000, 1_000_000])
-@pytest.mark.parametrize("method", ["paper", "sharp"])
+@pytest.mark.parametrize("method", RULES)
 def test_steps_sum_up_the_exact_law(m, method):
     chosen = plan(500, 0.1, 2.0, method=method, m=m)
     view = release_view(SCORES, chosen)
@@ -24,7 +23,7 @@ def test_steps_sum_up_the_exact_law(m, method):
     assert view.probability[:middle].sum() <= whole_runs + law.probability.max() + 1e-9
 
 
-def test_a_bin_a_step_is_the_law_itself():
+def test_one_bin_per_step_is_the_law_itself():
     chosen = plan(500, 0.1, 2.0, m=60)
     view = release_view(SCORES, chosen, steps=60)
     assert view.bins_per_step == 1
@@ -41,16 +40,3 @@ def test_a_trivial_plan_is_certain_to_give_one():
     view = release_view(SCORES, plan(500, 0.1, 1e-6))
     assert view.edges[-1] == 1
     assert view.probability[-1] == 1
-
-
-def test_expected_size_grows_with_privacy_and_reaches_every_class():
-    records = simulated_records(600, 3, 1.5, np.random.default_rng(3))
-
-    def expected(epsilon):
-        return expected_size(records, plan(2000, 0.1, epsilon, method="sharp"), 10, np.random.default_rng(4))
-
-    little, much = expected(5.0), expected(0.1)
-    assert little.nonprivate_mean_size < much.mean_size
-    assert little.mean_size < much.mean_size
-    assert little.singleton_share > much.singleton_share
-    assert expected(1e-6).mean_size == 3

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from ppsets_core import InputError
+from ppsets_core.rules import RULES
+from ppsets_core.tradeoffs import NONPRIVATE
+from ppsets_core.tradeoffs.labelled import simulated_records
 from ppsets_core.tradeoffs.outcomes import histogram, size_shares, trends
-from ppsets_core.tradeoffs.simulated import simulated_records
 from ppsets_core.tradeoffs.sweeps import sweep_epsilon, sweep_m, sweep_n
 
 RECORDS = simulated_records(900, 3, 1.5, np.random.default_rng(1))
@@ -66,7 +68,7 @@ def test_trends_mark_trivial_points():
 def test_histograms_hold_every_split_and_every_set():
     results = sweep_epsilon(RECORDS, 600, 0.1, [2.0], 30, rng()).at(2.0)
     counted = histogram(results, "coverage", bins=10)
-    assert set(counted.share) == {"paper", "sharp", "nonprivate"}
+    assert set(counted.share) == {*RULES, NONPRIVATE}
     assert all(share.sum() == pytest.approx(1) for share in counted.share.values())
     shares = size_shares(results)
     sizes = results["paper"].private.size_counts

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays import Picture, Refused, read_folder
+from ppsets_core.xrays import Picture, read_folder
 from ppsets_core.xrays.prefetch import AHEAD
 
 from .samples import dicom, film, png, upload, zipped
@@ -31,12 +31,18 @@ def test_no_file_at_all_is_an_error():
         read_folder([])
 
 
-def test_unreadable_pictures_keep_their_place_in_the_stream():
-    files = {"1.png": PICTURE, "2.png": PICTURE[:-30], "3.dcm": dicom(None), "4.png": PICTURE}
-    results = list(_folder(files).pictures())
-    assert [type(result) for result in results] == [Picture, Refused, Refused, Picture]
-    assert [result.name for result in results] == list(files)
-    assert "cut off" in results[1].reason
+def test_unreadable_pictures_are_passed_over_and_told_with_the_reason():
+    folder, refused = (
+        _folder({"1.png": PICTURE, "2.png": PICTURE[:-30], "3.dcm": dicom(None), "4.png": PICTURE}, labels=False),
+        [],
+    )
+    assert [picture.name for picture in folder.pictures()] == ["1.png", "4.png"]
+    pairs = list(folder.readable(refused))
+    assert [(xray.name, picture.name) for xray, picture in pairs] == [("1.png",) * 2, ("4.png",) * 2]
+    assert all(isinstance(picture, Picture) for _, picture in pairs)
+    assert [one.name for one in refused] == ["2.png", "3.dcm"]
+    assert "cut off" in refused[0].reason
+    assert folder.refused == ()
 
 
 def _readers() -> int:
@@ -46,14 +52,14 @@ def _readers() -> int:
 def test_pictures_come_in_order_and_reading_stays_a_few_ahead(tmp_path):
     for i in range(40):
         (tmp_path / f"{i:02}.png").write_bytes(png(film(20 + 5 * (i % 7), 30, seed=i)))
-    folder = read_folder(tmp_path)
-    stream = folder.pictures()
-    assert next(stream).name == "00.png"
+    folder, refused = read_folder(tmp_path), []
+    stream = folder.readable(refused)
+    assert next(stream)[1].name == "00.png"
     for path in tmp_path.iterdir():
         path.unlink()
-    rest = list(stream)
-    assert [item.name for item in rest] == [xray.name for xray in folder.xrays[1:]]
-    assert sum(isinstance(item, Picture) for item in rest) <= AHEAD + 1
+    read = [picture.name for _, picture in stream]
+    assert read + [one.name for one in refused] == [xray.name for xray in folder.xrays[1:]]
+    assert len(read) <= AHEAD + 1
     assert _readers() == 0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays import Picture, read_folder, read_picture
+from ppsets_core.xrays import read_folder, read_picture
 
 from .samples import dicom, film, jpeg, png, tiff, upload, zipped
 
@@ -140,13 +140,14 @@ def test_links_out_of_a_directory_are_refused_and_links_within_it_read(tmp_path)
     assert "out of the folder" in reasons["out.png"]
 
 
-def test_a_file_that_vanishes_after_listing_is_refused_in_its_turn(tmp_path):
+def test_a_file_that_vanishes_after_listing_is_refused_and_the_rest_go_on(tmp_path):
     root = _written(tmp_path, {"a.png": PICTURE, "b.png": PICTURE})
     folder = read_folder(root)
     (root / "a.png").unlink()
-    first, second = folder.pictures()
-    assert (first.name, first.reason) == ("a.png", "There is no such file.")
-    assert isinstance(second, Picture)
+    refused = []
+    ((xray, picture),) = folder.readable(refused)
+    assert [(one.name, one.reason) for one in refused] == [("a.png", "There is no such file.")]
+    assert (xray.name, picture.name) == ("b.png", "b.png")
 
 
 @pytest.mark.parametrize("source", ["gone", "gone.zip"])

@@ -1,15 +1,10 @@
 """Which privacy account pays for a release: the one that knows these records, or a new one with a budget."""
 
-from dataclasses import dataclass
-from decimal import Decimal
-
-import numpy as np
 import streamlit as st
 
 from pages.widgets.text import as_text
-from ppsets_core import Ledger
-from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.ledger import DataSet
+from ppsets_core import Account, Ledger, Records
+from ppsets_core.ledger.amounts import shown
 
 BUDGET_HELP = (
     "The total ε that all releases from these records may ever spend. Losses add up, so a budget bounds what they "
@@ -17,43 +12,28 @@ BUDGET_HELP = (
 )
 
 
-@dataclass(frozen=True)
-class Payer:
-    """An account's name and what is left of it; `new` if it is opened with the first release."""
-
-    name: str
-    budget: Decimal
-    left: Decimal
-    new: bool
-
-    def can_pay(self, epsilon: float) -> bool:
-        return amount(epsilon) <= self.left
-
-
-def choose_account(
-    ledger: Ledger, uploaded: np.ndarray, proposed: str, proposed_budget: float, key: str
-) -> Payer | None:
-    """The account that knows these records, or the name and budget of one; None while they are not usable yet."""
-    known = ledger.dataset_of(uploaded)
-    if known is not None:
-        account = ledger.dataset(known)
-        st.write(f"The ledger knows these records as **{as_text(known)}**: {_left(account)}.")
-        return _existing(account)
+def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_budget: float, key: str) -> Account | None:
+    """The account that knows these records, or the one that is named; None while it is not usable yet."""
+    if (known := ledger.account_for(records)) is not None:
+        st.write(f"The ledger knows these records as **{as_text(known.name)}**: {_left(known)}.")
+        return known
     left, right = st.columns(2)
     name = left.text_input(
         "Name of the data set",
         value=proposed[:100],
         max_chars=100,
         key=f"name_{key}",
-        help="The ledger keeps one budget a name. It knows the same records again under any name. "
+        help="The ledger keeps one budget per name. It knows the same records again under any name. "
         "It is kept in the ledger and written into its exports, so it must name no patient.",
     ).strip()
     st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
-    for account in ledger.datasets():
-        if account.name == name:
-            right.write("")
-            st.info(as_text(f"'{name}' is in the ledger already ({_left(account)}), and its budget is charged."))
-            return _existing(account)
+    if not name:
+        st.info("Give the data set a name.")
+        return None
+    if (named := ledger.account_for(records, name)) is not None:
+        right.write("")
+        st.info(as_text(f"'{name}' is in the ledger already ({_left(named)}), and its budget is charged."))
+        return named
     budget = right.number_input(
         "Privacy budget of the data set",
         min_value=0.01,
@@ -64,16 +44,8 @@ def choose_account(
         key=f"budget_{key}",
         help=BUDGET_HELP,
     )
-    if not name:
-        st.info("Give the data set a name.")
-        return None
-    exact = amount(budget)
-    return Payer(name, exact, exact, new=True)
+    return ledger.account_for(records, name, budget)
 
 
-def _existing(account: DataSet) -> Payer:
-    return Payer(account.name, account.budget, account.left, new=False)
-
-
-def _left(account: DataSet) -> str:
+def _left(account: Account) -> str:
     return f"{shown(account.left)} left of a budget of {shown(account.budget)}"

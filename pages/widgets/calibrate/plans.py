@@ -1,51 +1,68 @@
-"""Both rules' plans side by side: public, free, and redrawn with every move of a slider."""
+"""Every rule's plan side by side: public, free, and redrawn with every move of a slider."""
 
+import numpy as np
 import streamlit as st
 
+from pages.widgets.bundled import bundled_scores
 from pages.widgets.settings import apply_epsilon
-from ppsets_core import InputError, Plan, plan, smallest_epsilon
+from ppsets_core import FileError, InputError, Plan, Records, plan, smallest_epsilon
+from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.rules import DEFAULT, RULES, GroupRule
 from ppsets_core.split_conformal import conformal_rank
+from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets
+from ppsets_core.tradeoffs.labelled import Labelled
 from ppsets_core.wording import guarantee, price_in_ranks, remedy, rounded_up
-
-RULES = {
-    "paper": ("The paper's rule", "As published. It aims higher than it has to, so sets are larger."),
-    "sharp": (
-        "The sharp rule",
-        "Ours: the same ε and the same guarantee, with about a third of the surplus, so smaller sets.",
-    ),
-}
 
 NUMBERS_HELP = (
     "m\\* is the number of steps between 0 and 1 at which the threshold may lie, γ\\* the share of the error allowance "
     "that is kept for the noise; both are chosen from n, α and ε alone. The level is the share of scores that the "
     "threshold aims to reach."
 )
+HARDLY_ANYTHING = 0.995
+TOGETHER, EACH = "all patients together", "each diagnosis"
+SIZE_HELP = "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses."
+EXPECTED_HELP = "What to expect if the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
 
 
-def make_plans(n: int, alpha: float, epsilon: float, m: int | None, gamma: float | None) -> dict[str, Plan]:
-    """One plan a rule; an m of one's own serves both, a γ only the paper's."""
-    return {rule: plan(n, alpha, epsilon, method=rule, m=m, gamma=gamma if rule == "paper" else None) for rule in RULES}
+def rule_title(rule: str) -> str:
+    return f"The {RULES[rule].label}"
+
+
+def make_plans(
+    n: int, alpha: float, epsilon: float, m: int | None, gamma: float | None, classes: int | None
+) -> dict[str, Plan]:
+    """One plan per rule; an m of one's own serves all, a γ only the rule that has one. With `classes`, a promise for
+    each of so many diagnoses, by the rules that can give it."""
+    if classes is None:
+        return {
+            name: plan(n, alpha, epsilon, method=name, m=m, gamma=gamma if rule.has_gamma else None)
+            for name, rule in RULES.items()
+        }
+    able = [name for name, rule in RULES.items() if isinstance(rule, GroupRule)]
+    return {name: plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes) for name in able}
 
 
 def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float | None, unit: str) -> None:
     for column, (rule, planned) in zip(st.columns(len(plans)), plans.items(), strict=True):
         with column.container(border=True, key=f"plan_{rule}", height="stretch"):
-            name, sentence = RULES[rule]
-            st.markdown(f"**{name}**" + ("  :primary-badge[:material/check: chosen]" if rule == chosen else ""))
-            st.caption(sentence)
+            marked = "  :primary-badge[:material/check: chosen]" if rule == chosen else ""
+            st.markdown(f"**{rule_title(rule)}**{marked}")
+            st.caption(RULES[rule].sentence)
             if planned.is_trivial:
                 _show_trivial(planned, m, gamma)
                 _offer_other(rule, plans, chosen)
-            else:
+            elif planned.per is None:
                 _show_plan(planned, unit)
+            else:
+                _show_plan_for_each(planned, unit)
 
 
 def _show_plan(planned: Plan, unit: str) -> None:
+    assert planned.level is not None
     n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
     price = price_in_ranks(planned)
     with st.container(horizontal=True, gap="medium"):
-        range_help = "The lower end is guaranteed. The upper one holds if the scores are evenly spread."
-        st.metric("Coverage", _range(planned), help=range_help, width="content")
+        _show_coverage(planned)
         price_help = "How many ranks higher the rule aims than it would without privacy."
         st.metric(
             "Price of privacy",
@@ -61,12 +78,69 @@ def _show_plan(planned: Plan, unit: str) -> None:
     )
 
 
+def _show_plan_for_each(planned: Plan, unit: str) -> None:
+    """What holds whatever the diagnoses' counts are: these are private, so nothing here depends on them."""
+    with st.container(horizontal=True, gap="medium"):
+        _show_coverage(planned)
+        each_help = (
+            "Changing one record's diagnosis changes two classes, so each class is drawn with half of ε, "
+            "however many classes there are."
+        )
+        st.metric("ε for each diagnosis", f"{planned.epsilon / 2:g}", help=each_help, width="content")
+    st.markdown(f"Bins m\\*: **{planned.m:,}** · diagnoses: **{planned.groups}**", help=NUMBERS_HELP)
+    st.write(guarantee(planned, unit))
+    if planned.coverage_expected > HARDLY_ANYTHING:
+        st.warning(
+            "So few records for each diagnosis, at this α and ε, that sets will leave hardly anything out. "
+            "It spends ε all the same.",
+            icon=":material/block:",
+        )
+    with st.expander("Which rank it aims at, by how many records a diagnosis has"):
+        counts = sorted({max(1, planned.usual_count * share // 100) for share in (5, 20, 50, 100, 150)})
+        rows = [_rank_row(planned, count) for count in counts]
+        st.dataframe(rows, hide_index=True, alt="Rank that the rule aims at for several numbers of records")
+        st.caption(
+            "How many records each diagnosis has is private, and not shown here. Where the rank is above the count, "
+            "the threshold is 1 with the probability that the promise needs."
+        )
+
+
+def _rank_row(planned: Plan, count: int) -> dict[str, object]:
+    rank = planned.mechanism_for(count).target(count)
+    return {
+        "records of the diagnosis": count,
+        "rank aimed at": int(rank),
+        "without privacy": conformal_rank(count, planned.alpha),
+    }
+
+
+def _show_coverage(planned: Plan) -> None:
+    st.metric("Coverage promised", f"≥ {100 * planned.coverage_lower:.1f}%", width="content")
+    st.metric("Coverage expected", f"{100 * planned.coverage_expected:.1f}%", help=EXPECTED_HELP, width="content")
+    if (found := _expected_sets(planned)) is not None:
+        shown = f"{found.mean_size:.2f}"
+        st.metric("Set size expected", shown, help=f"{SIZE_HELP} ± {found.margin:.2f}.", width="content")
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _expected_sets(planned: Plan) -> ExpectedSets | None:
+    """On the bundled public scores; None for another number of diagnoses than theirs."""
+    try:
+        public = bundled_scores()
+    except FileError:
+        return None
+    if planned.per is not None and planned.groups != len(public.classes):
+        return None
+    return expected_sets(Labelled.of(public), planned, np.random.default_rng(0), 100 if planned.per is None else 40)
+
+
 def _one_digit(number: float) -> str:
     return f"{number:,.1f}".removesuffix(".0")
 
 
 def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:
     st.warning(f"Too few records for this α and ε. {guarantee(planned)}", icon=":material/block:")
+    gamma = gamma if RULES[planned.method].has_gamma else None
     if m is not None or gamma is not None:
         st.write("m or γ is set by hand under “Advanced”; leave them empty to have the best ones chosen.")
     else:
@@ -80,9 +154,40 @@ def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
     """Where the chosen rule can do nothing with these records and the other can, a button that takes the other."""
     for other, planned in plans.items():
         if rule == chosen and not planned.is_trivial:
-            st.button(
-                f"Use {RULES[other][0].lower()}: these are enough", key=f"use_{other}", on_click=_use, args=(other,)
-            )
+            words = f"Use the {RULES[other].label}: these are enough"
+            st.button(words, key=f"use_{other}", on_click=_use, args=(other,))
+
+
+def choose_promise(records: Records) -> int | None:
+    """Whom the promise holds for: None for all patients together, else each of so many diagnoses."""
+    if not records.classes:
+        st.caption("The promise holds for all patients together; for each diagnosis it needs labels, not scores only.")
+        return None
+    promise = st.radio(
+        "The promise holds for",
+        [TOGETHER, EACH],
+        key="promise",
+        horizontal=True,
+        persist_state="session",
+        help="Together, one diagnosis may get more coverage and another less. For each, all get what was asked for.",
+    )
+    if promise == TOGETHER:
+        return None
+    st.caption(
+        "Each diagnosis gets a threshold of its own, from its own records and half of ε, so sets are larger, "
+        "most of all where a diagnosis has few records."
+    )
+    return len(records.classes)
+
+
+def choose_rule(able: list[str]) -> str:
+    """The session's rule; where it cannot keep the promise that is asked for, the first that can."""
+    st.session_state.setdefault("rule", DEFAULT)
+    rule = st.radio("Rule", list(RULES), format_func=rule_title, key="rule", horizontal=True, persist_state="session")
+    if rule in able:
+        return rule
+    st.caption(f"The {RULES[rule].label} holds for all patients together only, so the {RULES[able[0]].label} is used.")
+    return able[0]
 
 
 def _use(rule: str) -> None:
@@ -97,8 +202,3 @@ def _enough_epsilon(planned: Plan, m: int | None, gamma: float | None) -> float 
         return None
     useful = plan(planned.n, planned.alpha, epsilon, method=planned.method, m=m, gamma=gamma)
     return None if useful.is_trivial else epsilon
-
-
-def _range(planned: Plan) -> str:
-    lower = f"{100 * planned.coverage_lower:.1f}%"
-    return f"≥ {lower}" if planned.coverage_upper >= 1 else f"{lower} – {100 * planned.coverage_upper:.1f}%"

@@ -5,20 +5,20 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from ppsets_core import Records, one_per_patient
-from ppsets_core.xrays import Refused
+from ppsets_core.files.refused import Refused
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Records, a name to propose for their account, what could not be used, and their model's fingerprint if known."""
+    """Records, a name to propose for their account, and what could not be used."""
 
     name: str
     records: Records
     refused: tuple[Refused, ...] = ()
     notes: tuple[str, ...] = ()
-    model: str | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
@@ -57,15 +57,6 @@ def summarise(reading: Reading) -> Records:
         st.caption(as_text(note))
     show_refused(reading.refused)
     return chosen
-
-
-def show_refused(refused: tuple[Refused, ...]) -> None:
-    """Every file that was left out, with its reason; names as text."""
-    if refused:
-        count = "1 file was" if len(refused) == 1 else f"{len(refused):,} files were"
-        with st.expander(f"{count} left out, and why"):
-            rows = [{"file": one.name, "reason": one.reason} for one in refused]
-            st.dataframe(rows, hide_index=True, alt="Files left out, with the reason for each")
 
 
 def _numbers(read: Records, chosen: Records) -> None:

@@ -1,12 +1,15 @@
 """A calibration that was saved before, loaded instead of drawn: it costs nothing."""
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.active_model import warn_of_other_model
-from pages.widgets.calibration_card import describe, show_calibration
+from pages.widgets.calibration_card import show_calibration
 from pages.widgets.session import set_active_calibration
-from ppsets_core import Calibration, FileError
-from ppsets_core.calibration import LONGEST, REMEDY
+from pages.widgets.text import as_text
+from ppsets_core import Calibration, FileError, Simulation
+from ppsets_core.calibration_file import LONGEST, REMEDY, read_calibration
+from ppsets_core.wording import describe
 
 
 def load_saved() -> None:
@@ -16,11 +19,12 @@ def load_saved() -> None:
     if file is None:
         return
     calibration = _read(file)
-    st.write(f"A {'simulation' if calibration.simulated else 'release'}: {describe(calibration)}.")
+    simulated = isinstance(calibration, Simulation)
+    st.write(as_text(f"A {'simulation' if simulated else 'release'}: {describe(calibration)}."))
     in_use = st.session_state.get("saved_in_use") == file.file_id
     if not in_use:
         warn_of_other_model(calibration)
-    label = "Use this simulation, marked as one" if calibration.simulated else "Use this calibration"
+    label = "Use this simulation, marked as one" if simulated else "Use this calibration"
     if st.button(label, key="use_saved", type="primary"):
         set_active_calibration(calibration, file.name)
         st.session_state["saved_in_use"] = file.file_id
@@ -30,9 +34,9 @@ def load_saved() -> None:
         show_calibration(calibration, file.name, key="saved")
 
 
-def _read(file) -> Calibration:
+def _read(file: UploadedFile) -> Calibration | Simulation:
     """At most a few kilobytes of UTF-8; everything else is checked by the strict reader."""
     try:
-        return Calibration.from_json(file.getvalue()[: LONGEST + 1].decode("utf-8"))
+        return read_calibration(file.getvalue()[: LONGEST + 1].decode("utf-8"))
     except UnicodeDecodeError:
         raise FileError(f"This calibration cannot be used: it is not text. {REMEDY}") from None

@@ -9,7 +9,6 @@ from pages.widgets.bundled import bundled_scores
 from pages.widgets.calibrate.reading import Reading, forget, remember, remembered
 from ppsets_core import read_scores
 from ppsets_core.files.names import shown_name
-from ppsets_core.model_fingerprint import bundled_fingerprint
 
 TYPES = ["csv", "tsv", "txt", "npy", "npz", "parquet", "json"]
 DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0
@@ -24,7 +23,7 @@ def read_bundled() -> Reading:
         "public, so their budget is for practice."
     )
     warn_of_other_weights()
-    return Reading(DEMO_DATASET, bundled_scores("calibration"), model=bundled_fingerprint(), id="bundled")
+    return Reading(DEMO_DATASET, bundled_scores("calibration"), id="bundled")
 
 
 def read_score_file() -> Reading | None:
@@ -39,7 +38,7 @@ def read_score_file() -> Reading | None:
     )
     with st.expander("What is in a score file?"):
         st.write(
-            "One row a record: a probability column for each diagnosis, the true one as `label`, and `patient` where "
+            "One row per record: a probability column for each diagnosis, the true one as `label`, and `patient` where "
             "known. Or a single column `score`: 1 − the probability of the true diagnosis."
         )
         st.code(EXAMPLE, language=None)

@@ -1,20 +1,26 @@
 """Calibration records from labelled X-rays: list them, show what is there, classify them on request."""
 
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.active_model import active_model, model_name
-from pages.widgets.calibrate.reading import Reading, forget, remember, remembered, show_refused
-from pages.widgets.jobs import collect, is_running, show_progress, start_job
+from pages.widgets.calibrate.reading import Reading, forget, remember, remembered
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
-from pages.widgets.xray_upload import choose_xrays
+from pages.widgets.xray_upload import Chosen, choose_xrays
 from ppsets_core.background import Report
 from ppsets_core.files.names import shown_name
 from ppsets_core.network.folder_records import patients_note, records_of
 from ppsets_core.xrays import XrayFolder, read_folder
 
-_LISTED, _JOB = "xrays_listed", "classify_calibration"
+if TYPE_CHECKING:
+    from ppsets_core.network import XrayModel
+
+_LISTED, _JOB = "xrays_listed", JobKey[Reading]("classify_calibration")
 
 
 def read_xrays() -> Reading | None:
@@ -40,7 +46,7 @@ def read_xrays() -> Reading | None:
     return None
 
 
-def _listed(source, labels) -> XrayFolder:
+def _listed(source: Chosen, labels: UploadedFile | None) -> XrayFolder:
     if _LISTED not in st.session_state:
         with st.spinner("Looking through the files …"):
             st.session_state[_LISTED] = read_folder(source, labels=labels)
@@ -65,19 +71,19 @@ def _offer(folder: XrayFolder, name: str) -> None:
         st.rerun()
 
 
-def _classified(model, folder: XrayFolder, name: str, report: Report) -> Reading:
+def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: Report) -> Reading:
     from ppsets_core.network import predict_folder
 
     total = len(folder.xrays)
     report(0, total)
     predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
-    records, unknown = records_of(name, model.classes, predicted)
+    records, unknown = records_of(name, model, predicted)
     note = patients_note(predicted.patients)
     notes = (*folder.notes, *([note] if note else ()))
-    return Reading(name, records, (*predicted.refused, *unknown), notes, model.fingerprint)
+    return Reading(name, records, (*predicted.refused, *unknown), notes)
 
 
-def _name(source) -> str:
+def _name(source: Chosen) -> str:
     """The folder's or the zip's own name, to propose for the account."""
     first = source if isinstance(source, Path) else PurePath(source[0].name)
     if isinstance(source, Path) or len(source) == 1:

@@ -1,5 +1,7 @@
 """One X-ray as a card: the image, its set in words, the softmax against the cutoff, and where the model looked."""
 
+from typing import TYPE_CHECKING, Literal
+
 import streamlit as st
 
 from pages.widgets.diagnose.source import Examined
@@ -9,7 +11,11 @@ from ppsets_core.diagnosis import Answer
 from ppsets_core.diagnosis.thumbnail import picture_of
 from ppsets_core.figures.diagnosis import softmax_figure
 
-BADGES = {
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Colour = Literal["green", "blue", "orange", "red"]
+BADGES: dict[str, tuple[str, str, Colour]] = {
     "one": ("One diagnosis", ":material/check_circle:", "green"),
     "several": ("Several diagnoses", ":material/rule:", "blue"),
     "none": ("No diagnosis", ":material/help:", "orange"),
@@ -19,7 +25,7 @@ BADGES = {
 
 @st.fragment
 @guarded()
-def show_card(answer: Answer, threshold: float, examined: Examined) -> None:
+def show_card(answer: Answer, thresholds: list[float], examined: Examined) -> None:
     """A fragment of its own, so that looking closer at one card does not draw the others again."""
     finding = answer.finding
     key = f"{examined.id}-{answer.number}"
@@ -37,10 +43,10 @@ def show_card(answer: Answer, threshold: float, examined: Examined) -> None:
             return
     st.write(as_text(answer.words))
     st.plotly_chart(
-        softmax_figure(answer.classes, finding.probabilities, threshold),
+        softmax_figure(answer.classes, finding.probabilities, thresholds),
         key=f"softmax-{key}",
         config={"staticPlot": True},
-        alt=_in_words(answer, threshold),
+        alt=_in_words(answer, thresholds),
     )
     heat = None
     if st.toggle("Where the model looked", key=f"heat-{key}"):
@@ -52,13 +58,13 @@ def show_card(answer: Answer, threshold: float, examined: Examined) -> None:
     picture.image(shown, width="stretch", alt=f"X-ray {answer.number + 1}")
 
 
-def _heat(examined: Examined, answer: Answer, class_number: int):
+def _heat(examined: Examined, answer: Answer, class_number: int) -> "Image":
     from ppsets_core.network.gradcam import heat_map, overlay
 
     picture = picture_of(answer.finding.thumbnail, answer.finding.name)
     return overlay(picture, heat_map(examined.model, picture, class_number))
 
 
-def _in_words(answer: Answer, threshold: float) -> str:
-    shares = zip(answer.classes, answer.finding.probabilities, strict=True)
-    return f"Softmax: {', '.join(f'{name} {p:.2f}' for name, p in shares)}; cutoff {1 - threshold:.3g}"
+def _in_words(answer: Answer, thresholds: list[float]) -> str:
+    shares = zip(answer.classes, answer.finding.probabilities, thresholds, strict=True)
+    return f"Softmax: {', '.join(f'{name} {p:.2f}, cutoff {1 - t:.3g}' for name, p, t in shares)}"

@@ -4,38 +4,50 @@ from math import ceil
 
 import streamlit as st
 
-from pages.widgets.calibrate.reading import show_refused
 from pages.widgets.diagnose.card import show_card
 from pages.widgets.diagnose.source import Examined
+from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
-from ppsets_core import Calibration
+from ppsets_core.calibration import Drawn
 from ppsets_core.diagnosis import Answer, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
 from ppsets_core.diagnosis.table import csv_of, rows_of
-from ppsets_core.wording import MARGINAL
+from ppsets_core.wording import scope
 
 A_PAGE, A_ROW = 12, 3
+UNKNOWN = "another one"
 STYLE = "<style>[class*='st-key-card-'] img { height: 15rem; object-fit: contain; background: #000; }</style>"
 FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Flagged": "flagged"}
 
 
-def show_results(examined: Examined, calibration: Calibration) -> None:
-    answers = answers_of(examined.findings, calibration.threshold)
+def show_results(examined: Examined, calibration: Drawn) -> None:
+    group = _choose_group(calibration)
+    answers = answers_of(examined.findings, calibration, group)
     show_refused(examined.findings.refused)
     if not answers:
         st.error("None of these files could be read as an X-ray. The list above says why.")
         return
     tally = counts(answers)
     _numbers(tally)
-    st.markdown(f":small[{MARGINAL}]")
+    st.markdown(f":small[{scope(calibration)}]")
     st.caption(as_text(f"The model tells {', '.join(examined.findings.classes)} apart and looks for nothing else."))
     if examined.synthetic:
         st.info("These X-rays are **synthetic**: drawn by a program, of no patient.", icon=":material/science:")
     cards, table = st.tabs(["Cards", "Table"])
     with cards:
-        _cards(answers, tally, examined, calibration.threshold)
+        _cards(answers, tally, examined, calibration, group)
     with table:
         _table(answers)
+
+
+def _choose_group(calibration: Drawn) -> str | None:
+    """Where each group has a threshold of its own, the one that all these X-rays are of."""
+    if not calibration.group_names:
+        return None
+    chosen = st.selectbox(f"These X-rays are of the {calibration.per}", [*calibration.group_names, UNKNOWN])
+    if chosen == UNKNOWN:
+        st.info("Nothing is calibrated for another one, so every set holds every diagnosis.")
+    return chosen
 
 
 def _numbers(tally: dict[str, int]) -> None:
@@ -50,7 +62,9 @@ def _numbers(tally: dict[str, int]) -> None:
             st.metric(label, tally[kind], help=meaning, width="content")
 
 
-def _cards(answers: list[Answer], tally: dict[str, int], examined: Examined, threshold: float) -> None:
+def _cards(
+    answers: list[Answer], tally: dict[str, int], examined: Examined, calibration: Drawn, group: str | None
+) -> None:
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     totals = {"All": len(answers), **{name: tally[kind] for name, kind in FILTERS.items() if kind}}
     chosen = left.segmented_control(
@@ -72,10 +86,12 @@ def _cards(answers: list[Answer], tally: dict[str, int], examined: Examined, thr
         number = st.pagination(pages, key=f"diagnose_page_{examined.id}_{chosen}_{order}")
     shown = picked[(number - 1) * A_PAGE : number * A_PAGE]
     st.html(STYLE)
+    own = None if group is None else [group]
+    thresholds = calibration.class_thresholds(1, len(examined.findings.classes), own)[0].tolist()
     for start in range(0, len(shown), A_ROW):
         for column, answer in zip(st.columns(A_ROW), shown[start : start + A_ROW], strict=False):
             with column.container(border=True, height="stretch", key=f"card-{examined.id}-{answer.number}"):
-                show_card(answer, threshold, examined)
+                show_card(answer, thresholds, examined)
 
 
 def _table(answers: list[Answer]) -> None:

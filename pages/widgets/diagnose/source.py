@@ -7,19 +7,21 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.widgets.active_model import active_model
-from pages.widgets.jobs import collect, is_running, show_progress, start_job
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.xray_upload import choose_xrays
+from ppsets_core.background import Report
 from ppsets_core.diagnosis import Findings, examine
 from ppsets_core.errors import InputError
 from ppsets_core.places import ASSETS
 from ppsets_core.xrays import read_folder
+from ppsets_core.xrays.sources import Source
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
 
 SYNTHETIC = tuple(sorted(ASSETS.glob("synthetic_*.png")))
 MOST = 5000
-_JOB, _DONE = "diagnose_job", "diagnose_examined"
+_JOB, _DONE = JobKey["Examined"]("diagnose_job"), "diagnose_examined"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +39,14 @@ def examined() -> Examined | None:
     left, right = st.columns([2, 1])
     with left:
         source = choose_xrays("diagnose")
-        if st.button(
+        clicked = st.button(
             "Find their prediction sets",
             type="primary",
             key="diagnose_start",
             disabled=source is None or is_running(_JOB),
             icon=":material/radiology:",
-        ):
+        )
+        if clicked and source is not None:
             _start(source, synthetic=False)
     with right.container(border=True):
         st.markdown("**No X-rays at hand?**")
@@ -54,7 +57,7 @@ def examined() -> Examined | None:
         show_progress(_JOB, "X-rays classified:")
     if (found := collect(_JOB)) is not None:
         st.session_state[_DONE] = found
-    done = st.session_state.get(_DONE)
+    done: Examined | None = st.session_state.get(_DONE)
     if done is not None and done.model is not active_model():
         del st.session_state[_DONE]
         st.info("The model has changed since X-rays were classified here. Classify them again.")
@@ -62,15 +65,15 @@ def examined() -> Examined | None:
     return done
 
 
-def _start(source, synthetic: bool) -> None:
+def _start(source: Source, synthetic: bool) -> None:
     model = active_model()
 
-    def work(report) -> Examined:
+    def work(report: Report) -> Examined:
         folder = read_folder(source, labels=False)
         if len(folder.xrays) > MOST:
             raise InputError(
                 f"{len(folder.xrays):,} X-rays are more than the {MOST:,} that one screen can hold. "
-                "Give fewer, or run python -m ppsets_core predict on the folder."
+                "Give fewer, or run `ppsets predict` on the folder."
             )
         return Examined(examine(model, folder, progress=report), model, synthetic)
 

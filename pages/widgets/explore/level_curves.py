@@ -1,21 +1,25 @@
-"""Level against the number of records and against ε: the paper's figure, for any α and both rules."""
+"""Level against the number of records and against ε: the paper's figure, for any α and every rule."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import streamlit as st
 
+from pages.widgets.explore.source import PublicRecords
 from pages.widgets.settings import choose_alpha
 from ppsets_core.figures.level_curves import level_figure
-from ppsets_core.figures.style import NAMES
-from ppsets_core.tradeoffs.grids import log_grid, record_counts
+from ppsets_core.figures.style import NONPRIVATE, look_of
+from ppsets_core.rules import RULES
+from ppsets_core.tradeoffs import label_of
 from ppsets_core.tradeoffs.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
-from ppsets_core.validation import METHODS
+from ppsets_core.tradeoffs.sweeps import log_grid, record_counts
 
 NS = record_counts(100, 100_000, 19)
 EPSILONS = log_grid(0.05, 20, 19)
+Option = TypeVar("Option", str, int, float)
 
 
-def show_levels(_records) -> None:
+def show_levels(_records: PublicRecords | None) -> None:
     st.write(
         "To keep its promise in spite of the noise, a private rule aims above 1 − α. How far depends on the number "
         "of records and on ε alone, not on the records. At 1 there are too few: every set would hold every diagnosis."
@@ -24,7 +28,7 @@ def show_levels(_records) -> None:
     with left:
         alpha = choose_alpha("explore_alpha")
     with right:
-        methods = _pick("Rules", METHODS, METHODS, NAMES.get, "explore_methods")
+        methods = _pick("Rules", tuple(RULES), tuple(RULES), label_of, "explore_methods")
     left, right = st.columns(2)
     with left:
         st.subheader("Against the number of records", anchor=False)
@@ -38,10 +42,19 @@ def show_levels(_records) -> None:
         ns = _pick("Records to compare", (300, 1000, 3000, 10_000), (300, 1000, 10_000), "{:,}".format, "explore_ns")
         if methods and ns:
             _draw(_over_epsilon(ns, alpha, methods), "explore_level_epsilon")
-    st.caption("Solid: the paper's rule. Dotted: the sharp rule. Dashed grey: ordinary calibration without privacy.")
+    st.caption(_legend())
 
 
-def _pick(label: str, options: tuple, default: tuple, shown: Callable, key: str) -> tuple:
+def _legend() -> str:
+    """Which line is whose."""
+    rules = [f"{look.stroke.capitalize()}: the {look.name}." for look in map(look_of, RULES)]
+    nonprivate = look_of(NONPRIVATE)
+    return " ".join([*rules, f"{nonprivate.stroke.capitalize()} grey: ordinary calibration {nonprivate.name}."])
+
+
+def _pick(
+    label: str, options: tuple[Option, ...], default: tuple[Option, ...], shown: Callable[[Option], str], key: str
+) -> tuple[Option, ...]:
     """Several of a few values; none chosen is said, and nothing is drawn."""
     chosen = st.pills(
         label,
@@ -54,12 +67,12 @@ def _pick(label: str, options: tuple, default: tuple, shown: Callable, key: str)
     )
     if not chosen:
         st.info("Choose at least one.")
-    return tuple(sorted(chosen))
+    return tuple(option for option in options if option in chosen)
 
 
 def _draw(curves: LevelCurves, key: str) -> None:
     over = {"n": "the number of records", "epsilon": "ε"}[curves.over]
-    st.plotly_chart(level_figure(curves), key=key, alt=f"Level to aim at against {over}, one line for each rule")
+    st.plotly_chart(level_figure(curves), key=key, alt=f"Level to aim at against {over}, one line per rule")
 
 
 @st.cache_data(max_entries=200, show_spinner="Planning …")

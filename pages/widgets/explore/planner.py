@@ -7,14 +7,12 @@ from pages.widgets.explore.source import PublicRecords
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
 from ppsets_core.figures.level_curves import records_needed_figure
-from ppsets_core.figures.style import NAMES
-from ppsets_core.tradeoffs.expected_size import expected_size
-from ppsets_core.tradeoffs.grids import log_grid
+from ppsets_core.rules import RULES
+from ppsets_core.tradeoffs import NONPRIVATE, label_of
+from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets, nonprivate_sets
 from ppsets_core.tradeoffs.level_curves import records_needed
-from ppsets_core.validation import METHODS
+from ppsets_core.tradeoffs.sweeps import log_grid
 from ppsets_core.wording import guarantee, rounded_up
-
-REPETITIONS = 30
 
 
 def show_planner(records: PublicRecords | None) -> None:
@@ -38,26 +36,27 @@ def show_planner(records: PublicRecords | None) -> None:
     st.plotly_chart(
         records_needed_figure(records_needed(log_grid(0.01, 20, 25), alpha)),
         key="explore_needed",
-        alt="Least number of records against ε, one line for each rule",
+        alt="Least number of records against ε, one line per rule",
     )
 
 
 def _records_for(alpha: float, epsilon: float) -> None:
     st.subheader(f"How many records for ε = {epsilon:g}?", anchor=False)
-    for column, method in zip(st.columns(2), METHODS, strict=True):
-        column.metric(NAMES[method].capitalize(), f"{smallest_n(alpha, epsilon, method):,}")
-    st.caption("The least with which a set can leave out anything. More records make smaller sets.")
+    for column, method in zip(st.columns(len(RULES)), RULES, strict=True):
+        column.metric(_title(method), f"{smallest_n(alpha, epsilon, method):,}")
+    fewest = " and ".join(f"{rule.grid[0]} bins ({rule.label})" for rule in RULES.values())
+    st.caption(f"The least with which a set can leave anything out, with {fewest}. More records make smaller sets.")
 
 
 def _epsilon_for(alpha: float, n: int) -> None:
     st.subheader(f"Which ε for {n:,} records?", anchor=False)
-    for column, method in zip(st.columns(2), METHODS, strict=True):
+    for column, method in zip(st.columns(len(RULES)), RULES, strict=True):
         try:
             value = f"{rounded_up(smallest_epsilon(n, alpha, method)):g}"
         except InputError:
             value = "none"
-        column.metric(NAMES[method].capitalize(), value)
-    st.caption("The most private ε with which a set can leave out anything.")
+        column.metric(_title(method), value)
+    st.caption("The most private ε with which a set can leave anything out, likewise.")
 
 
 def _size_for(records: PublicRecords, alpha: float, epsilon: float, n: int) -> None:
@@ -65,15 +64,25 @@ def _size_for(records: PublicRecords, alpha: float, epsilon: float, n: int) -> N
     if records.labelled is None:
         st.info("This file has scores only; set sizes need a probability for each diagnosis.")
         return
-    columns = st.columns(3)
-    for column, method in zip(columns, METHODS, strict=False):
+    *columns, last = st.columns(len(RULES) + 1)
+    for column, method in zip(columns, RULES, strict=True):
         planned = plan(n, alpha, epsilon, method=method)
-        found = expected_size(records.labelled, planned, REPETITIONS, np.random.default_rng(0))
-        column.metric(NAMES[method].capitalize(), f"{found.mean_size:.2f}", help=guarantee(planned))
-        column.caption(f"{100 * found.singleton_share:.0f}% of sets hold exactly one.")
-    columns[2].metric(NAMES["nonprivate"].capitalize(), f"{found.nonprivate_mean_size:.2f}")
-    columns[2].caption(f"{100 * found.nonprivate_singleton_share:.0f}% of sets hold exactly one.")
+        found = expected_sets(records.labelled, planned, np.random.default_rng(0))
+        column.metric(_title(method), f"{found.mean_size:.2f}", help=guarantee(planned))
+        column.caption(_margin(found))
+    exact = nonprivate_sets(records.labelled, n, alpha, np.random.default_rng(0))
+    last.metric(_title(NONPRIVATE), f"{exact.mean_size:.2f}")
+    last.caption(_margin(exact))
     st.caption(
-        f"Diagnoses in a set, means over {REPETITIONS} simulated calibrations on the records chosen above. "
+        "Diagnoses in a set, means over simulated calibrations with the records chosen above, drawn with replacement. "
         "Other patients and another model give other sizes."
     )
+
+
+def _margin(found: ExpectedSets) -> str:
+    return f"± {found.margin:.2f}; coverage {100 * found.coverage:.1f}%"
+
+
+def _title(series: str) -> str:
+    name = label_of(series)
+    return name[0].upper() + name[1:]

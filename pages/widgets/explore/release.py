@@ -5,12 +5,11 @@ import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
 from pages.widgets.settings import choose_alpha, choose_epsilon
-from ppsets_core import Plan, evaluate, plan
+from ppsets_core import Plan, evaluate, plan, simulate
 from ppsets_core.figures.release import release_figure
-from ppsets_core.figures.style import NAMES
-from ppsets_core.private_quantile import calibrate_as_planned
+from ppsets_core.rules import DEFAULT, RULES
+from ppsets_core.tradeoffs import label_of
 from ppsets_core.tradeoffs.release_view import release_view
-from ppsets_core.validation import METHODS
 from ppsets_core.wording import price_in_ranks, remedy
 
 _DRAWS = "explore_draws"
@@ -33,10 +32,10 @@ def show_release(records: PublicRecords | None) -> None:
         epsilon = choose_epsilon("explore_epsilon")
     with right:
         method = st.segmented_control(
-            "Rule", METHODS, default="paper", required=True, format_func=NAMES.get, key="explore_rule"
+            "Rule", list(RULES), default=DEFAULT, required=True, format_func=label_of, key="explore_rule"
         )
         m = st.select_slider("Bins m", ["m*", 20, 50, 100, 300, 1000, 10_000, 100_000], "m*", key="explore_m")
-    planned = plan(n, alpha, epsilon, method=method, m=None if m == "m*" else m)
+    planned = plan(n, alpha, epsilon, method=method, m=m if isinstance(m, int) else None)
     scores = np.random.default_rng(0).permutation(records.scores)[:n]
     draws = _draws((records.name, len(records), n, planned), scores, planned)
     view = release_view(scores, planned)
@@ -44,16 +43,16 @@ def show_release(records: PublicRecords | None) -> None:
     _explain(planned, view.nonprivate, draws, records)
 
 
-def _draws(settings: tuple, scores: np.ndarray, planned: Plan) -> list[float]:
+def _draws(settings: tuple[object, ...], scores: np.ndarray, planned: Plan) -> list[float]:
     """The thresholds simulated so far with these settings; other settings start anew."""
     kept = st.session_state.get(_DRAWS)
     if kept is None or kept[0] != settings:
         kept = st.session_state[_DRAWS] = (settings, [])
-    draws = kept[1]
+    draws: list[float] = kept[1]
 
     def draw(times: int) -> None:
         rng = np.random.default_rng()
-        draws.extend(calibrate_as_planned(scores, planned, rng).threshold for _ in range(times))
+        draws.extend(simulate(scores, planned, rng).threshold for _ in range(times))
         del draws[:-MOST_KEPT]
 
     with st.container(horizontal=True):

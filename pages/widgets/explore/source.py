@@ -9,9 +9,9 @@ from pages.widgets.bundled import bundled_scores
 from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
 from ppsets_core import InputError, Records, read_scores
+from ppsets_core.records.records import chosen
 from ppsets_core.sets import conformity_scores
-from ppsets_core.tradeoffs.simulated import simulated_records
-from ppsets_core.tradeoffs.sweeps import Labelled
+from ppsets_core.tradeoffs.labelled import Labelled, simulated_records
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000
@@ -25,6 +25,7 @@ class PublicRecords:
     name: str
     scores: np.ndarray
     labelled: Labelled | None
+    classes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -66,9 +67,10 @@ def _simulated() -> PublicRecords:
         help="0 is guessing; at 3 it is hardly ever wrong. Its probabilities are exactly right, whatever this is.",
     )
     labelled = simulated_records(count, classes, signal, np.random.default_rng(0))
-    right = (labelled.probabilities.argmax(axis=1) == labelled.labels).mean()
-    st.caption(f"Simulated: no patient is behind these records. This model is right {100 * right:.0f}% of the time.")
-    return PublicRecords(SIMULATED, conformity_scores(labelled.probabilities, labelled.labels), labelled)
+    right = f"{100 * labelled.top_accuracy():.0f}%"
+    st.caption(f"Simulated: no patient is behind these records. This model is right {right} of the time.")
+    names = tuple(f"diagnosis {number + 1}" for number in range(classes))
+    return PublicRecords(SIMULATED, conformity_scores(labelled.probabilities, labelled.labels), labelled, names)
 
 
 def _uploaded() -> PublicRecords | None:
@@ -78,12 +80,11 @@ def _uploaded() -> PublicRecords | None:
         key="explore_file",
         on_change=_forget,
     )
-    public = file is not None and st.checkbox(
+    if file is None or not st.checkbox(
         "These records are public or made up: what is shown about them need not be private.",
         key=_IS_PUBLIC,
         persist_state="session",
-    )
-    if not public:
+    ):
         st.info("Explore shows exact numbers of the records. Private records belong on Calibrate.")
         return None
     if _UPLOADED not in st.session_state:
@@ -98,8 +99,10 @@ def _uploaded() -> PublicRecords | None:
 
 def _not_in_the_ledger(records: Records) -> Records:
     """Records with a privacy budget are private, whatever a tick says."""
-    if (known := open_ledger().dataset_of(records.uploaded)) is not None:
-        raise InputError(f"The ledger keeps a privacy budget for these records, as '{known}', so Explore refuses them.")
+    if (known := open_ledger().account_for(records)) is not None:
+        raise InputError(
+            f"The ledger keeps a privacy budget for these records, as '{known.name}', so Explore refuses them."
+        )
     return records
 
 
@@ -110,10 +113,8 @@ def _forget() -> None:
 
 
 def _from_file(records: Records) -> PublicRecords:
-    kept = slice(None)
     if len(records) > MOST:
         st.caption(f"Of these, {MOST:,} drawn at random are looked at.")
-        kept = np.sort(np.random.default_rng(0).choice(len(records), MOST, replace=False))
-    has_sets = records.probabilities is not None
-    labelled = Labelled(records.probabilities[kept], records.labels[kept]) if has_sets else None
-    return PublicRecords(records.source, records.scores[kept], labelled)
+        records = chosen(records, np.sort(np.random.default_rng(0).choice(len(records), MOST, replace=False)))
+    labelled = None if records.probabilities is None else Labelled.of(records)
+    return PublicRecords(records.source, records.scores, labelled, records.classes)

@@ -1,25 +1,27 @@
 """Coverage and set size over random splits against ε, bins or records: run in the background, then drawn."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import uuid4
 
 import numpy as np
 import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
-from pages.widgets.jobs import collect, is_running, show_progress, start_job
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import InputError
 from ppsets_core.background import Report
 from ppsets_core.figures.splits import AXES, histogram_figure, size_figure, sweep_figure
-from ppsets_core.figures.style import NAMES
-from ppsets_core.tradeoffs.grids import BINS, EPSILONS, record_counts
+from ppsets_core.tradeoffs import label_of
+from ppsets_core.tradeoffs.labelled import Labelled
 from ppsets_core.tradeoffs.outcomes import trends
-from ppsets_core.tradeoffs.sweeps import Sweep, sweep_epsilon, sweep_m, sweep_n
+from ppsets_core.tradeoffs.sweeps import BINS, EPSILONS, Sweep, record_counts, sweep_epsilon, sweep_m, sweep_n
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}
-_JOB, _DONE = "explore_job", "explore_sweep"
+_JOB, _DONE = JobKey["Experiment"]("explore_job"), "explore_sweep"
 LEAST = 100
 
 
@@ -43,7 +45,7 @@ def show_splits(records: PublicRecords | None) -> None:
         raise InputError("Set sizes need a probability for each diagnosis and a label; this file has scores only.")
     if len(records) < 2 * LEAST:
         raise InputError(f"Random splits need at least {2 * LEAST} records; there are {len(records)}.")
-    _choose_and_start(records)
+    _choose_and_start(records.name, records.labelled)
     if is_running(_JOB):
         show_progress(_JOB, "Splits:")
     if (found := collect(_JOB)) is not None:
@@ -52,44 +54,43 @@ def show_splits(records: PublicRecords | None) -> None:
         _draw(st.session_state[_DONE])
 
 
-def _choose_and_start(records: PublicRecords) -> None:
+def _choose_and_start(name: str, data: Labelled) -> None:
     left, middle, right = st.columns(3)
     with left:
         over = st.segmented_control(
-            "Vary", list(OVER), default="epsilon", required=True, format_func=OVER.get, key="explore_over"
+            "Vary", list(OVER), default="epsilon", required=True, format_func=OVER.__getitem__, key="explore_over"
         )
         repetitions = st.select_slider("Random splits", [20, 50, 100, 200, 500, 1000], 100, key="explore_repetitions")
     with middle:
         alpha = choose_alpha("explore_alpha")
     with right:
-        epsilon = choose_epsilon("explore_epsilon") if over != "epsilon" else None
-        n = None
-        if over != "n":
-            most = len(records) - LEAST
-            n = st.slider("Calibration records n", LEAST, most, 2 * len(records) // 3, key=f"explore_n_{most}")
+        sweep, fixed = _choose_sweep(over, data, alpha)
     label = "Run again" if _DONE in st.session_state else "Run"
     if st.button(label, type="primary", key="explore_run", icon=":material/play_arrow:", disabled=is_running(_JOB)):
-        start_job(_JOB, _work(records, over, alpha, epsilon, n, repetitions))
+        words = f"{name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
+
+        def work(report: Report) -> Experiment:
+            return Experiment(sweep(repetitions, np.random.default_rng(0), progress=report), words)
+
+        start_job(_JOB, work)
 
 
-def _work(records: PublicRecords, over: str, alpha: float, epsilon: float | None, n: int | None, repetitions: int):
-    """The sweep as work for a thread: everything it needs is taken now."""
-    fixed = f"n = {n:,}" if over == "epsilon" else f"ε = {epsilon:g}"
-    fixed += f", n = {n:,}" if over == "m" else ""
-    words = f"{records.name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
-    data, ns = records.labelled, record_counts(LEAST, len(records) - LEAST, 8)
+def _choose_sweep(over: str, data: Labelled, alpha: float) -> tuple[Callable[..., Sweep], str]:
+    """The sweep, which is yet to be told how many splits, and in words what it holds fixed."""
+    if over == "epsilon":
+        n = _choose_n(data)
+        return partial(sweep_epsilon, data, n, alpha, EPSILONS), f"n = {n:,}"
+    epsilon = choose_epsilon("explore_epsilon")
+    if over == "n":
+        ns = record_counts(LEAST, len(data) - LEAST, 8)
+        return partial(sweep_n, data, ns, alpha, epsilon), f"ε = {epsilon:g}"
+    n = _choose_n(data)
+    return partial(sweep_m, data, n, alpha, epsilon, BINS), f"ε = {epsilon:g}, n = {n:,}"
 
-    def work(report: Report) -> Experiment:
-        rng = np.random.default_rng(0)
-        if over == "epsilon":
-            sweep = sweep_epsilon(data, n, alpha, EPSILONS, repetitions, rng, progress=report)
-        elif over == "m":
-            sweep = sweep_m(data, n, alpha, epsilon, BINS, repetitions, rng, progress=report)
-        else:
-            sweep = sweep_n(data, ns, alpha, epsilon, repetitions, rng, progress=report)
-        return Experiment(sweep, words)
 
-    return work
+def _choose_n(data: Labelled) -> int:
+    most = len(data) - LEAST
+    return st.slider("Calibration records n", LEAST, most, 2 * len(data) // 3, key=f"explore_n_{most}")
 
 
 def _draw(experiment: Experiment) -> None:
@@ -122,13 +123,13 @@ def _draw(experiment: Experiment) -> None:
         st.dataframe(_table(sweep), hide_index=True, alt="Mean coverage and set size at each point")
 
 
-def _table(sweep: Sweep) -> list[dict]:
+def _table(sweep: Sweep) -> list[dict[str, float]]:
     coverage, size = trends(sweep, "coverage"), trends(sweep, "mean_size")
     rows = []
     for place, value in enumerate(sweep.values):
         row = {OVER[sweep.over]: value}
         for name in coverage:
-            row[f"coverage, {NAMES[name]}"] = round(float(coverage[name].mean[place]), 4)
-            row[f"set size, {NAMES[name]}"] = round(float(size[name].mean[place]), 4)
+            row[f"coverage, {label_of(name)}"] = round(float(coverage[name].mean[place]), 4)
+            row[f"set size, {label_of(name)}"] = round(float(size[name].mean[place]), 4)
         rows.append(row)
     return rows

@@ -1,16 +1,17 @@
 """Raising a budget: asked twice, for good, and on record."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.widgets.text import as_text
-from ppsets_core import Ledger
-from ppsets_core.ledger import DataSet
+from ppsets_core import Account, Ledger
 from ppsets_core.ledger.amounts import amount, shown
 
 _ASKED, _DONE = "budget_asked", "budget_raised"
 
 
-def raise_budget_step(ledger: Ledger, accounts: list[DataSet]) -> None:
+def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
     if told := st.session_state.pop(_DONE, ""):
         st.success(as_text(told))
     asked: tuple[str, str] | None = st.session_state.get(_ASKED)
@@ -39,7 +40,7 @@ def raise_budget_step(ledger: Ledger, accounts: list[DataSet]) -> None:
             _confirm(ledger, account, asked[1])
 
 
-def _confirm(ledger: Ledger, account: DataSet, budget: str) -> None:
+def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
     with st.container(border=True, key="confirm_raise"):
         st.markdown(
             f"**Raise the budget of {as_text(account.name)} from {shown(account.budget)} to {budget}?** "

@@ -7,6 +7,7 @@ from ppsets_core import Evaluation, evaluate, nonprivate_threshold
 from ppsets_core.figures.model import confusion_figure, reliability_figure
 from ppsets_core.network.report import ModelReport, report
 from ppsets_core.places import MODELS
+from ppsets_core.tradeoffs.labelled import Labelled
 
 ALPHA, FEW = 0.1, 20
 CARD = MODELS / "README.md"
@@ -14,7 +15,8 @@ CARD = MODELS / "README.md"
 
 def show_card() -> None:
     records = bundled_scores()
-    found = report(records.probabilities, records.labels)
+    labelled = Labelled.of(records)
+    found = report(labelled.probabilities, labelled.labels)
     st.write(
         f"The bundled ResNet-18, on {found.n:,} CoronaHack X-rays of patients that it was not trained on. "
         "Its most probable class is compared with the label; prediction sets come on top of it."
@@ -48,7 +50,7 @@ def show_card() -> None:
 
 def _sets() -> Evaluation:
     """Ordinary sets of 90%, calibrated on one public split and judged on the other."""
-    calibration, validation = bundled_scores("calibration"), bundled_scores("validation")
+    calibration, validation = bundled_scores("calibration"), Labelled.of(bundled_scores("validation"))
     threshold = nonprivate_threshold(calibration.scores, ALPHA)
     return evaluate(validation.probabilities, validation.labels, threshold)
 

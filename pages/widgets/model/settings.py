@@ -8,22 +8,29 @@ DELTAS = (1e-3, 1e-4, 1e-5, 1e-6)
 
 
 @dataclass(frozen=True)
+class PrivacySettings:
+    """What DP-SGD needs to know besides; without classes named, those of the weights are learnt."""
+
+    epsilon: float
+    delta: float
+    clip: float
+    classes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
-    """What fine-tuning needs to know; without ε it is plain. Classes are named only for private training."""
+    """What fine-tuning needs to know; without `privacy` it is plain."""
 
     epochs: int
     batch_size: int
     learning_rate: float
-    epsilon: float | None = None
-    delta: float | None = None
-    clip: float | None = None
-    classes: tuple[str, ...] | None = None
+    privacy: PrivacySettings | None = None
 
 
 def choose_settings() -> Settings:
     left, middle, right = st.columns(3)
     epochs = left.number_input("Epochs", 1, 500, 30, key="tune_epochs", help="How often every X-ray is looked at.")
-    batch = middle.select_slider("X-rays a step", [8, 16, 32, 64, 128, 256], 64, key="tune_batch")
+    batch = middle.select_slider("X-rays per step", [8, 16, 32, 64, 128, 256], 64, key="tune_batch")
     rate = right.select_slider(
         "Learning rate", [1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2], 5e-3, format_func="{:g}".format, key="tune_rate"
     )
@@ -58,4 +65,4 @@ def choose_settings() -> Settings:
         "public. The loss and accuracy shown while it trains are not private: they are for the owner of the X-rays."
     )
     classes = tuple(name.strip() for name in named.split(",")) if named.strip() else None
-    return Settings(epochs, batch, rate, epsilon, delta, clip, classes)
+    return Settings(epochs, batch, rate, PrivacySettings(epsilon, delta, clip, classes))

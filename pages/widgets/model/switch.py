@@ -1,11 +1,16 @@
 """Changing the session's weights. A calibration holds only for the weights that made its scores."""
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from pages.widgets.active_model import set_active_model
 from pages.widgets.calibrate.reading import forget
 from pages.widgets.session import active_calibration, set_active_calibration
 from pages.widgets.text import as_text
+
+if TYPE_CHECKING:
+    from ppsets_core.network import XrayModel
 
 _SAID, _OTHER = "model_switch_said", "model_is_other"
 
@@ -18,7 +23,7 @@ def switch_to_bundled() -> None:
     switch_to(None, "the bundled ResNet-18")
 
 
-def switch_to(model, name: str) -> None:
+def switch_to(model: "XrayModel | None", name: str) -> None:
     """Classify with other weights from here on; what belonged to the ones before is put aside."""
     set_active_model(model, name)
     st.session_state[_OTHER] = model is not None

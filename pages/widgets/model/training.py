@@ -9,6 +9,8 @@ from pages.widgets.model.settings import Settings
 from ppsets_core.background import Report
 from ppsets_core.network.recipe import Epoch
 from ppsets_core.xrays import Refused
+from ppsets_core.xrays.labelling import Labels
+from ppsets_core.xrays.sources import Source
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
@@ -29,20 +31,24 @@ class Tuned:
     base: str
 
 
-def fine_tuning(base: "XrayModel", source, labels, synthetic: int, settings: Settings) -> Callable[[Report], Tuned]:
-    """Read the X-rays (or draw synthetic ones), train, telling each epoch; cancelled, nothing is kept."""
+def fine_tuning(
+    base: "XrayModel", source: Source | None, labels: Labels, synthetic: int, settings: Settings
+) -> Callable[[Report], Tuned]:
+    """Read the X-rays, or without a source draw some; train, telling each epoch. Cancelled, nothing is kept."""
     name = model_name()
 
     def work(report: Report) -> Tuned:
         from ppsets_core.network.dp_sgd import Privacy
         from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
 
-        private = settings.epsilon is not None
-        privacy = Privacy(settings.epsilon, settings.delta, settings.clip) if private else None
+        privacy, classes = None, None
+        if (wanted := settings.privacy) is not None:
+            privacy = Privacy(wanted.epsilon, wanted.delta, wanted.clip)
+            classes = wanted.classes or base.classes
         side = base.preprocessing.resize
-        classes = (settings.classes or base.classes) if private else None
-        if synthetic:
-            data, refused = _synthetic(synthetic, side, report), ()
+        refused: tuple[Refused, ...] = ()
+        if source is None:
+            data = _synthetic(synthetic, side, report)
             classes = data.classes
         else:
             data, refused = _read(source, labels, side, classes, report)
@@ -68,7 +74,7 @@ def fine_tuning(base: "XrayModel", source, labels, synthetic: int, settings: Set
 
 
 def _read(
-    source, labels, side: int, classes: tuple[str, ...] | None, report: Report
+    source: Source, labels: Labels, side: int, classes: tuple[str, ...] | None, report: Report
 ) -> tuple["TrainingSet", tuple[Refused, ...]]:
     from ppsets_core.network.training_set import read_training_set
     from ppsets_core.xrays import read_folder

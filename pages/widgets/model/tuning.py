@@ -1,20 +1,21 @@
 """Fine-tuning the last layer: choose X-rays and settings, watch the loss, keep or use what came out."""
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.active_model import active_model
-from pages.widgets.calibrate.reading import show_refused
-from pages.widgets.jobs import collect, is_running, show_progress, start_job
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.model.files import bytes_of
 from pages.widgets.model.settings import choose_settings
 from pages.widgets.model.switch import switch_to
 from pages.widgets.model.training import Tuned, fine_tuning
+from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
-from pages.widgets.xray_upload import choose_xrays
-from ppsets_core.commands.train import DP_NOTE
+from pages.widgets.xray_upload import Chosen, choose_xrays
 from ppsets_core.figures.model import training_figure
+from ppsets_core.wording import PRIVATE_TRAINING
 
-_JOB, _DONE = "tuning_job", "tuned"
+_JOB, _DONE = JobKey[Tuned]("tuning_job"), "tuned"
 FOLDER, SYNTHETIC = "Labelled X-rays", "Synthetic X-rays"
 
 
@@ -37,7 +38,7 @@ def show_tuning() -> None:
         _show(st.session_state[_DONE])
 
 
-def _choose_xrays() -> tuple:
+def _choose_xrays() -> tuple[Chosen | None, UploadedFile | None, int]:
     """(source, labels, number of synthetic X-rays): the last is 0 unless synthetic ones were chosen."""
     kind = st.segmented_control(
         "Learn from", [FOLDER, SYNTHETIC], default=FOLDER, required=True, key="tune_kind", persist_state="session"
@@ -69,7 +70,7 @@ def _show(tuned: Tuned) -> None:
     if tuned.privacy is not None:
         spent = f"ε = {tuned.result.epsilon:.3g}"
         right.metric("Privacy spent", spent, help=f"At δ = {tuned.privacy.delta:g}, by Opacus's accountant.")
-        st.caption(f"{DP_NOTE} No budget of the Ledger screen is charged for it: keep count of it yourself.")
+        st.caption(f"{PRIVATE_TRAINING} No budget of the Ledger screen is charged for it: keep count of it yourself.")
     st.caption(as_text(f"{tuned.xrays:,} X-rays, classes {', '.join(tuned.result.model.classes)}; from {tuned.base}."))
     show_refused(tuned.refused)
     st.plotly_chart(training_figure(tuned.epochs), key="tune_loss", alt="Loss and held-out accuracy by epoch")

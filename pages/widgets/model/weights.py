@@ -27,7 +27,7 @@ def show_weights() -> None:
         )
     st.subheader("Load other weights", anchor=False)
     st.write(
-        "A ResNet-18 that this app or `python -m ppsets_core train` saved, as safetensors. "
+        "A ResNet-18 that this app or `ppsets train` saved, as safetensors. "
         "A calibration made with other weights does not hold for them: calibrate again afterwards."
     )
     file = st.file_uploader(
@@ -36,7 +36,7 @@ def show_weights() -> None:
         key="model_file",
         max_upload_size=LARGEST_MB,
     )
-    if st.button("Use these weights", type="primary", key="model_load", disabled=file is None):
+    if st.button("Use these weights", type="primary", key="model_load", disabled=file is None) and file is not None:
         with st.spinner("Loading the weights …"):
             model = model_from(file.getvalue(), file.name)
         switch_to(model, shown_name(file.name))

@@ -1,0 +1,103 @@
+"""The trade-off map: what every α and ε would cost in set size; a click takes a point to Calibrate."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from pages.widgets.explore.source import PublicRecords
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.settings import apply_alpha, apply_epsilon
+from ppsets_core import InputError
+from ppsets_core.background import Report
+from ppsets_core.figures.tradeoff_map import tradeoff_figure
+from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.rules import RULES, GroupRule
+from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.tradeoffs.tradeoff_map import TradeoffMap, tradeoff_map
+
+TOGETHER, EACH = "all patients together", "each diagnosis"
+_DONE, _ASKED, _CHART = "map_done", "map_asked", "map_chart"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which map is asked for."""
+
+    records: str
+    n: int
+    per: str | None
+    rule: str
+
+
+_JOB = JobKey[tuple[Wanted, TradeoffMap]]("map_job")
+
+
+def show_map(records: PublicRecords | None) -> None:
+    st.write(
+        "How large will sets be? Every α and ε in one picture, for a number of calibration records and a rule. "
+        "Click on a point to take its α and ε to Calibrate."
+    )
+    if records is None:
+        return
+    if records.labelled is None:
+        raise InputError("Set sizes need a probability for each diagnosis and a label; this file has scores only.")
+    wanted = _choose(records)
+    if (found := collect(_JOB)) is not None:
+        st.session_state[_DONE] = found
+    done: tuple[Wanted, TradeoffMap] | None = st.session_state.get(_DONE)
+    if done is not None and done[0] == wanted:
+        _draw(done[1])
+        return
+    asked_before = st.session_state.get(_ASKED) == wanted
+    if not asked_before or (not is_running(_JOB) and st.button("Draw this map", key="map_again")):
+        st.session_state[_ASKED] = wanted
+        start_job(_JOB, _work(records.labelled, wanted))
+    if is_running(_JOB):
+        show_progress(_JOB, "Points planned:")
+
+
+def _choose(records: PublicRecords) -> Wanted:
+    left, middle, right = st.columns(3)
+    n = left.number_input("Calibration records n", 10, 200_000, 1000, 100, key="map_n", persist_state="session")
+    promise = middle.radio("The promise holds for", [TOGETHER, EACH], key="map_promise", persist_state="session")
+    able = [name for name, rule in RULES.items() if promise == TOGETHER or isinstance(rule, GroupRule)]
+    rule = right.radio("Rule", able, format_func=lambda name: f"The {RULES[name].label}", key=f"map_rule_{promise}")
+    return Wanted(_digest(records), int(n), DIAGNOSIS if promise == EACH else None, rule)
+
+
+def _digest(records: PublicRecords) -> str:
+    """Other records, even of the same name, have another map."""
+    return hashlib.sha256(np.ascontiguousarray(records.scores).tobytes()).hexdigest()
+
+
+def _work(labelled: Labelled, wanted: Wanted) -> Callable[[Report], tuple[Wanted, TradeoffMap]]:
+    def work(report: Report) -> tuple[Wanted, TradeoffMap]:
+        return wanted, tradeoff_map(labelled, wanted.n, wanted.rule, per=wanted.per, progress=report)
+
+    return work
+
+
+def _draw(found: TradeoffMap) -> None:
+    event = st.plotly_chart(
+        tradeoff_figure(found),
+        key=_CHART,
+        on_select="rerun",
+        selection_mode="points",
+        alt="Mean set size over α and ε, with contour lines",
+    )
+    each = "" if found.per is None else " for each diagnosis"
+    st.caption(
+        f"Means over simulated calibrations with {found.n:,} of the records chosen above, drawn with replacement, "
+        f"coverage promised{each}. Other patients and another model give other sizes. Crosses: too few records, "
+        "so that nothing can be promised but sets of every diagnosis."
+    )
+    points = [point for point in event.selection.points if point.get("customdata")]
+    if points:
+        alpha, epsilon = points[0]["customdata"][:2]
+        apply_alpha(alpha)
+        apply_epsilon(epsilon)
+        st.session_state.pop(_CHART, None)
+        st.switch_page("pages/calibrate.py")

@@ -1,0 +1,196 @@
+"""`per-diagnosis`: coverage of each diagnosis, where the promise holds for all together and where it holds for each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ppsets_core.experiments.findings import Findings, Table, joined
+from ppsets_core.figures.by_diagnosis import by_diagnosis_figure
+from ppsets_core.figures.style import BLUE, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, Look, as_text, figure
+from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.records import Records
+from ppsets_core.records.bundled import bundled_scores
+from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
+from ppsets_core.tradeoffs.expected_sets import ExpectedSets
+from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.tradeoffs.sweeps import Progress
+
+ALPHA, N = 0.1, 1000
+EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SHOWN_EPSILON = 1.0
+TOGETHER, EACH = "together", "each diagnosis"
+TOGETHER_EXACT, EACH_EXACT = "together, without privacy", "each diagnosis, without privacy"
+LOOKS = {
+    TOGETHER: Look(TOGETHER, VERMILLION, "dot", "diamond", "/"),
+    EACH: Look(EACH, BLUE, "solid", "circle", ""),
+    TOGETHER_EXACT: Look(TOGETHER_EXACT, GREY, "dash", "x", "."),
+    EACH_EXACT: Look(EACH_EXACT, ORANGE, "longdash", "square", "\\"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PerDiagnosis:
+    """For each ε the promise for all together and the promise for each diagnosis, all on the same splits."""
+
+    classes: tuple[str, ...]
+    epsilons: tuple[float, ...]
+    together: tuple[SplitResult, ...]
+    each: tuple[SplitResult, ...]
+
+    def at(self, epsilon: float) -> dict[str, Outcome]:
+        """All four ways; those without privacy are the same at every ε."""
+        place = self.epsilons.index(epsilon)
+        together, each = self.together[place], self.each[place]
+        return {
+            TOGETHER: together.private,
+            EACH: each.private,
+            TOGETHER_EXACT: together.nonprivate,
+            EACH_EXACT: each.nonprivate,
+        }
+
+
+def run(
+    *,
+    seed: int = 0,
+    splits: int = 1000,
+    progress: Progress | None = None,
+    records: Records | None = None,
+    epsilons: Sequence[float] = EPSILONS,
+) -> PerDiagnosis:
+    """Splits are by X-ray, as in `coronahack`."""
+    records = records or bundled_scores()
+    labelled = Labelled.of(records)
+    settings = [Setting(ALPHA, epsilon, per=per) for per in (None, DIAGNOSIS) for epsilon in epsilons]
+    rng = np.random.default_rng(seed)
+    results = random_splits(labelled.probabilities, labelled.labels, N, settings, splits, rng, progress=progress)
+    together, each = tuple(results[: len(epsilons)]), tuple(results[len(epsilons) :])
+    return PerDiagnosis(tuple(records.classes), tuple(epsilons), together, each)
+
+
+def class_means(outcome: Outcome) -> np.ndarray:
+    """Mean coverage of each class over the splits."""
+    return np.nanmean(outcome.coverage_by_class, axis=0)
+
+
+def class_errors(outcome: Outcome) -> np.ndarray:
+    """Their standard errors."""
+    seen = np.isfinite(outcome.coverage_by_class).sum(axis=0)
+    return np.nanstd(outcome.coverage_by_class, axis=0, ddof=1) / np.sqrt(seen)
+
+
+def findings(found: PerDiagnosis) -> Findings:
+    """Coverage of each class and mean size, at every ε and without privacy."""
+    first = found.at(found.epsilons[0])
+    rows = [_row(epsilon, way, found.at(epsilon)[way]) for epsilon in found.epsilons for way in (TOGETHER, EACH)]
+    rows += [_row("∞", way, first[way]) for way in (TOGETHER_EXACT, EACH_EXACT)]
+    columns = ("ε", "the promise holds for", *found.classes, "all", "mean size")
+    return Findings(
+        "CoronaHack: a promise for all together, and for each diagnosis",
+        {"alpha": ALPHA, "n": N, "splits": len(first[TOGETHER].coverage)},
+        (Table("Mean coverage of each diagnosis and of all, and mean set size", columns, tuple(rows)),),
+        (_least_sentence(found, TOGETHER), _least_sentence(found, EACH), _cost_sentence(found)),
+        {
+            "over": "epsilon",
+            "values": list(found.epsilons),
+            TOGETHER: [_numbers(found, result) for result in found.together],
+            EACH: [_numbers(found, result) for result in found.each],
+            TOGETHER_EXACT: _outcome_numbers(found, first[TOGETHER_EXACT]),
+            EACH_EXACT: _outcome_numbers(found, first[EACH_EXACT]),
+        },
+    )
+
+
+def _row(epsilon: str | float, way: str, outcome: Outcome) -> tuple[str | float, ...]:
+    by_class = (round(float(mean), 4) for mean in class_means(outcome))
+    return (epsilon, way, *by_class, round(float(outcome.coverage.mean()), 4), round(_size(outcome), 3))
+
+
+def _least_sentence(found: PerDiagnosis, way: str) -> str:
+    """Which class is covered least, where, and at how many ε every class is covered as asked for."""
+    means = np.array([class_means(found.at(epsilon)[way]) for epsilon in found.epsilons])
+    place, number = np.unravel_index(np.argmin(means), means.shape)
+    error = class_errors(found.at(found.epsilons[place])[way])[number]
+    kept = int((means.min(axis=1) >= 1 - ALPHA).sum())
+    return (
+        f"With the promise for {_whom(way)} every diagnosis has a mean coverage of at least {1 - ALPHA:g} at {kept} of "
+        f"the {len(means)} ε; the least is {means[place, number]:.4f} ± {error:.4f}, of {found.classes[number]} at "
+        f"ε = {found.epsilons[place]:g}."
+    )
+
+
+def _whom(way: str) -> str:
+    return "all together" if way == TOGETHER else way
+
+
+def _cost_sentence(found: PerDiagnosis) -> str:
+    first = found.at(found.epsilons[0])
+    some = sorted({found.epsilons[0], SHOWN_EPSILON, found.epsilons[-1]} & set(found.epsilons))
+    costs = [f"{_size(found.at(e)[EACH]) - _size(found.at(e)[TOGETHER]):.3f} at ε = {e:g}" for e in some]
+    exact = f"{_size(first[EACH_EXACT]) - _size(first[TOGETHER_EXACT]):.3f} without privacy"
+    return f"Diagnoses that the promise for each adds to the mean set: {joined([*costs, exact])}."
+
+
+def _size(outcome: Outcome) -> float:
+    return float(outcome.mean_size.mean())
+
+
+def _numbers(found: PerDiagnosis, result: SplitResult) -> dict[str, Any]:
+    return {"plan": vars(result.plan), **_outcome_numbers(found, result.private)}
+
+
+def _outcome_numbers(found: PerDiagnosis, outcome: Outcome) -> dict[str, Any]:
+    """Means over the splits."""
+    return {
+        "coverage": float(outcome.coverage.mean()),
+        "coverage_by_class": dict(zip(found.classes, class_means(outcome).tolist(), strict=True)),
+        "standard_error_by_class": dict(zip(found.classes, class_errors(outcome).tolist(), strict=True)),
+        "mean_size": _size(outcome),
+    }
+
+
+def figures(found: PerDiagnosis) -> dict[str, go.Figure]:
+    """Every class at one ε, and along ε coverage of each class and mean size."""
+    shown = SHOWN_EPSILON if SHOWN_EPSILON in found.epsilons else found.epsilons[0]
+    sets = {
+        way: ExpectedSets(_size(outcome), 0.0, float(outcome.coverage.mean()), class_means(outcome))
+        for way, outcome in found.at(shown).items()
+    }
+    return {
+        f"Coverage of each diagnosis, ε = {shown:g}": by_diagnosis_figure(found.classes, sets, 1 - ALPHA),
+        "Coverage of each diagnosis against ε": _coverage_figure(found),
+        "Mean set size against ε": _size_figure(found),
+    }
+
+
+def _coverage_figure(found: PerDiagnosis) -> go.Figure:
+    """A colour for each diagnosis; dotted where the promise is for all together, solid where it is for each."""
+    drawn = figure("privacy loss ε", "coverage")
+    colours = [colour for colour in SEQUENCE if colour != GREEN]
+    for way in (TOGETHER, EACH):
+        means = np.array([class_means(found.at(epsilon)[way]) for epsilon in found.epsilons])
+        for number, name in enumerate(found.classes):
+            line = {"color": colours[number % len(colours)], "dash": LOOKS[way].dash}
+            _add_line(drawn, found, means[:, number], f"{as_text(name)}, {way}", line, LOOKS[way].symbol)
+    ends = [min(found.epsilons), max(found.epsilons)]
+    asked = {"color": GREEN, "dash": "longdash", "width": 2}
+    drawn.add_scatter(x=ends, y=[1 - ALPHA] * 2, mode="lines", name="asked for", line=asked)
+    return drawn
+
+
+def _size_figure(found: PerDiagnosis) -> go.Figure:
+    drawn = figure("privacy loss ε", "mean set size")
+    for way, look in LOOKS.items():
+        sizes = np.array([_size(found.at(epsilon)[way]) for epsilon in found.epsilons])
+        _add_line(drawn, found, sizes, look.name, {"color": look.colour, "dash": look.dash}, look.symbol)
+    return drawn
+
+
+def _add_line(
+    drawn: go.Figure, found: PerDiagnosis, y: np.ndarray, name: str, line: dict[str, Any], symbol: str
+) -> None:
+    marker = {"symbol": symbol, "size": 8}
+    drawn.add_scatter(x=found.epsilons, y=y, mode="lines+markers", name=name, line=line, marker=marker)
+    drawn.update_xaxes(type="log", tickvals=found.epsilons, ticktext=[f"{epsilon:g}" for epsilon in found.epsilons])

@@ -1,1 +1,0 @@
-"""The figures of the paper's experiments: each module's `figures` turns a result into named plotly figures."""

@@ -1,0 +1,20 @@
+"""Columns that mean something, under whatever name and case a file gives them."""
+
+ALIASES = {
+    "scores": "score",
+    "labels": "label",
+    **dict.fromkeys(("patients", "patient_id", "patientid", "patient id", "subject", "subject_id"), "patient"),
+    "probs": "probabilities",
+    "softmax": "probabilities",
+}
+RESERVED = {"score", "label", "patient", "model", "probabilities", "classes"}
+TEXT = frozenset({"label", "patient", "model"})
+IGNORED = {"", "file", "split", "covid", "index", "id"}
+
+
+def column_name(raw: str) -> str:
+    """A header cell as the name it stands for: reserved names in any case and number."""
+    name = str(raw).strip()
+    folded = name.casefold()
+    folded = ALIASES.get(folded, folded)
+    return folded if folded in RESERVED | IGNORED else name

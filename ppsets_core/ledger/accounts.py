@@ -1,0 +1,58 @@
+"""What a ledger holds, as it is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ppsets_core.calibration import Calibration
+from ppsets_core.ledger.amounts import amount, difference
+
+
+@dataclass(frozen=True)
+class Account:
+    """A data set's privacy account. A new one is not in the ledger yet: its first release opens it."""
+
+    name: str
+    budget: Decimal
+    spent: Decimal
+    is_new: bool = False
+
+    @property
+    def left(self) -> Decimal:
+        return difference(self.budget, self.spent)
+
+    def can_pay(self, epsilon: float) -> bool:
+        return amount(epsilon) <= self.left
+
+
+@dataclass(frozen=True)
+class Release:
+    """One charge. Without a calibration it is being drawn, or was interrupted: spent, and not released."""
+
+    id: int
+    account: str
+    epsilon: Decimal
+    time: str
+    calibration: Calibration | None
+
+
+@dataclass(frozen=True)
+class BudgetChange:
+    """A budget as it was set or raised."""
+
+    account: str
+    budget: Decimal
+    time: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A whole ledger at one moment; `owners` says which account knows the records of each fingerprint."""
+
+    accounts: tuple[Account, ...]
+    releases: tuple[Release, ...]
+    budget_changes: tuple[BudgetChange, ...]
+    owners: Mapping[str, str]
+
+    def account(self, name: str) -> Account | None:
+        return next((account for account in self.accounts if account.name == name), None)

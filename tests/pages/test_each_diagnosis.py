@@ -1,0 +1,135 @@
+"""A promise for each diagnosis on the screens: its plan, its release, and a cutoff for every bar on Diagnose."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ppsets_core import Calibration, plan
+from ppsets_core.synthetic import draw_xrays
+from tests.browser.samples import CLASSES
+from tests.pages.driving import button, labels, metrics, texts
+from tests.pages.waiting import finish
+
+CUTOFFS = dict(zip(CLASSES, (0.2, 0.001, 0.25), strict=True))
+
+
+@pytest.fixture
+def each(upload):
+    def give(**options):
+        at = upload(700, **options)
+        return at.radio(key="promise").set_value("each diagnosis").run()
+
+    return give
+
+
+def skewed_csv() -> bytes:
+    """700 records, of which three are viral."""
+    rows = ["label," + ",".join(CLASSES)]
+    for number in range(700):
+        label = 2 if number < 3 else number % 2
+        rows.append(",".join([CLASSES[label], *("0.6" if i == label else "0.2" for i in range(3))]))
+    return "\n".join(rows).encode()
+
+
+def test_the_plan_shows_what_each_diagnosis_gets(each):
+    at = each()
+    planned, shown = plan(700, 0.1, 1.0, per="diagnosis", classes=3), metrics(at)
+    assert not at.error
+    assert shown["Coverage promised"] == ["≥ 90.0%"]
+    assert shown["Coverage expected"] == [f"{100 * planned.coverage_expected:.1f}%"]
+    assert shown["ε for each diagnosis"] == ["0.5"]
+    assert f"Bins m: {planned.m:,} · diagnoses: 3" in texts(at).replace("*", "")
+    assert "within each diagnosis, with probability at least 90%" in texts(at)
+
+
+def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has(each):
+    seen = []
+    for content in (None, skewed_csv()):
+        at = each(content=content)
+        said = [one.value for one in at.markdown if "Bins m" in one.value or "within each" in one.value]
+        ranks = next(one.value for one in at.dataframe if "rank aimed at" in one.value)
+        seen.append((metrics(at), said, ranks.to_dict("list")))
+    assert seen[0] == seen[1]
+    assert seen[0][2]["rank aimed at"] == sorted(seen[0][2]["rank aimed at"])
+
+
+def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
+    at = each()
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε = 1").click().run()
+    (release,) = ledger.releases("ward")
+    drawn = release.calibration
+    assert (drawn.per, drawn.classes, float(release.epsilon)) == ("diagnosis", CLASSES, 1.0)
+    shown = metrics(at)
+    assert [shown[name] for name in CLASSES] == [[f"≥ {1 - threshold:.4g}"] for threshold in drawn.thresholds]
+    assert "for each diagnosis" in texts(at)
+    at.switch_page("pages/ledger.py").run()
+    row = at.dataframe[1].value.iloc[0]
+    assert row["ŝ"] == "; ".join(f"{n}: {t:.6g}" for n, t in zip(CLASSES, drawn.thresholds, strict=True))
+    at.switch_page("pages/home.py").run()
+    assert not at.error
+    assert metrics(at)[CLASSES[0]] == shown[CLASSES[0]]
+
+
+def test_an_earlier_release_for_all_together_is_told_apart(each, upload, ledger):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    at = each(name="other.csv")
+    assert "Last release of 'ward': α = 0.1, ε = 1, the sharp rule" in texts(at)
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    assert [release.calibration.per for release in ledger.releases()] == [None, "diagnosis"]
+
+
+def test_where_the_chosen_rule_cannot_the_one_that_can_is_used_and_said(each, ledger):
+    at = each()
+    at.radio(key="rule").set_value("paper").run()
+    assert "The paper's rule holds for all patients together only, so the sharp rule is used" in texts(at)
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    assert [release.calibration.method for release in ledger.releases()] == ["sharp"]
+
+
+def test_scores_without_labels_have_one_promise_only(each, upload):
+    at = each()
+    at = upload(name="scores.csv", content=b"score\n" + b"\n".join(b"0.%03d" % i for i in range(700)))
+    assert not at.error
+    assert "promise" not in {one.key for one in at.radio}
+    assert "for each diagnosis it needs labels" in texts(at)
+    assert "Calibrate …" in labels(at)
+
+
+def test_over_budget_offers_what_is_left(each, ledger):
+    at = each()
+    at.number_input(key=next(e.key for e in at.number_input if e.key.startswith("budget_"))).set_value(0.5).run()
+    button(at, "Use ε = 0.5").click().run()
+    assert metrics(at)["ε for each diagnosis"] == ["0.25"]
+    assert "Calibrate …" in labels(at)
+    assert ledger.releases() == []
+
+
+def calibrated() -> Calibration:
+    planned = plan(900, 0.1, 1.0, m=100, per="diagnosis", classes=3)
+    public = {name: getattr(planned, name) for name in planned.__dataclass_fields__}
+    facts = {"classes": CLASSES, "model": None, "unit": "record", "dataset": None, "date": "2026-01-31T12:00:00+00:00"}
+    return Calibration(thresholds=tuple(1 - CUTOFFS[name] for name in CLASSES), **facts, **public)
+
+
+def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeypatch):
+    path = tmp_path / "synthetic_00.png"
+    Image.fromarray((draw_xrays(1, 0)[0].grey * 255).astype(np.uint8)).save(path)
+    monkeypatch.setattr("pages.widgets.diagnose.source.SYNTHETIC", (path,))
+    app.session_state["active_calibration"] = calibrated()
+    at = screen("diagnose")
+    button(at, "Use the synthetic").click().run()
+    at = finish(at, "diagnose_job")
+    assert not at.error
+    assert "at least its own probability" in texts(at)
+    assert "with the same diagnosis" in texts(at)
+    (row,) = at.dataframe[-1].value.to_dict("records")
+    assert set(row["set"].split("; ")) == {name for name in CLASSES if row[f"p({name})"] >= CUTOFFS[name]}
+    marks = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
+    assert sorted(mark["x0"] for mark in marks) == pytest.approx(sorted(CUTOFFS.values()))

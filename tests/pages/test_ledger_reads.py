@@ -1,0 +1,61 @@
+"""A slider move is cheap: it reads the ledger at most once and checks no whole seal."""
+
+from contextlib import contextmanager
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ppsets_core.ledger import store
+from tests.pages.driving import ROOT, button, texts
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often the ledger's file was read or written, and its whole seal checked, since the last `clear`."""
+    seen: list[str] = []
+    transaction, is_sealed = store.Store._transaction, store.is_sealed
+
+    @contextmanager
+    def counting(self, *args, **options):
+        seen.append("transaction")
+        with transaction(self, *args, **options) as db:
+            yield db
+
+    def checking(*args):
+        seen.append("seal")
+        return is_sealed(*args)
+
+    monkeypatch.setattr(store.Store, "_transaction", counting)
+    monkeypatch.setattr(store, "is_sealed", checking)
+    return seen
+
+
+def move_both_sliders(at, counted) -> None:
+    for slider, value in ((at.slider(key="alpha"), 0.2), (at.select_slider(key="epsilon"), 0.9)):
+        counted.clear()
+        slider.set_value(value).run()
+        assert counted.count("transaction") <= 1
+        assert "seal" not in counted
+
+
+def test_where_calibrate_is_the_first_screen_of_a_new_ledger(counted, home):
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page("pages/calibrate.py").run()
+    assert "seal" in counted, "the first run must have read the ledger"
+    assert (home / "ledger.sqlite").exists()
+    move_both_sliders(at, counted)
+
+
+def test_with_releases_in_the_ledger(upload, counted):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    assert "Your calibration" in texts(at)
+    move_both_sliders(at, counted)
+
+
+def test_a_change_by_another_process_is_seen_with_the_next_move(upload, ledger):
+    at = upload(700)
+    assert "is in the ledger already" not in texts(at)
+    ledger.open_account("ward", 3)
+    at.slider(key="alpha").set_value(0.2).run()
+    assert "'ward' is in the ledger already (3 left of a budget of 3)" in texts(at)

@@ -1,0 +1,141 @@
+"""Imports go one way: each part of the program knows those below it, and none above or beside it."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.pages.driving import ROOT
+
+LAYERS = (
+    ("errors", "background"),
+    ("validation", "bins", "places", "files"),
+    ("rules", "model_fingerprint", "split_conformal", "synthetic"),
+    ("planning", "sampling"),
+    ("calibration",),
+    ("sets", "wording"),
+    ("evaluation", "records", "xrays"),
+    ("private_quantile", "simulation", "network", "gate"),
+    ("ledger", "diagnosis"),
+    ("tradeoffs",),
+    ("figures",),
+    ("experiments",),
+    ("commands", "pages"),
+)
+LAYER = {part: number for number, layer in enumerate(LAYERS) for part in layer}
+SAME_PART = {"calibration_file": "calibration"}  # a calibration, and its text, which it offers to write and read
+ENTRANCES = {"ppsets_core", "ppsets_core.__main__"}  # what others are given: it may name anything, and no part names it
+OUTSIDE = ("pages", "tools", "tests", "app", "benchmarks")
+
+
+def modules(*roots: str) -> dict[str, Path]:
+    found = {}
+    for root in roots:
+        for path in sorted((ROOT / root).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules("ppsets_core", "pages")
+
+
+def is_for_types_only(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def at_the_top(tree: ast.Module) -> Iterator[ast.AST]:
+    """What runs while the module is loaded: neither the bodies of functions nor what only type checkers read."""
+    waiting: list[ast.AST] = [node for node in tree.body if not is_for_types_only(node)]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def imported(nodes: Iterator[ast.AST]) -> set[str]:
+    """The modules that the statements name, by the longest name that is a module of ours."""
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute, so that they can be found"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                names.add(inner if inner in MODULES else str(node.module))
+    return names
+
+
+def part_of(module: str) -> str:
+    top, _, rest = module.partition(".")
+    part = rest.split(".")[0] if top == "ppsets_core" else top
+    return SAME_PART.get(part, part)
+
+
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+def wrong_imports(module: str, names: set[str]) -> list[str]:
+    """Those names that the module may not import."""
+    wrong = []
+    for name in names:
+        if name.startswith("ppsets_core.") or name.partition(".")[0] == "pages":
+            own, other = part_of(module), part_of(name)
+            if own != other and LAYER[other] >= LAYER[own]:
+                wrong.append(name)
+        elif name.partition(".")[0] in OUTSIDE or (name == "ppsets_core" and not module.startswith("pages")):
+            wrong.append(name)
+    return wrong
+
+
+def test_every_part_has_its_place():
+    parts = {part_of(module) for module in MODULES if module not in ENTRANCES}
+    assert parts == set(LAYER), "say in LAYERS where a new part belongs, and take out one that is gone"
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module not in ENTRANCES])
+def test_imports_go_down(module):
+    assert wrong_imports(module, imported(ast.walk(tree_of(module)))) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("ppsets_core.rules.paper", "ppsets_core.planning"),
+        ("ppsets_core.records.records", "ppsets_core.xrays.folder"),
+        ("ppsets_core.xrays.folder", "ppsets_core.records"),
+        ("ppsets_core.planning", "ppsets_core"),
+        ("ppsets_core.figures.style", "pages.widgets.text"),
+        ("ppsets_core.gate.check", "tools.learn_gate"),
+        ("pages.ledger", "ppsets_core.commands.train"),
+    ],
+)
+def test_an_import_upwards_or_sideways_would_be_noticed(module, name):
+    assert wrong_imports(module, {name, "numpy", "ppsets_core.errors"}) == [name]
+
+
+def load_order() -> dict[str, set[str]]:
+    """For each module those that must be loaded first; a package of others is loaded before what is in it."""
+    needs: dict[str, set[str]] = {}
+    for module in MODULES.keys() - ENTRANCES:
+        found = imported(at_the_top(tree_of(module))) & MODULES.keys()
+        packages = {package for name in found for package in parents(name) if not module.startswith(f"{package}.")}
+        needs[module] = (found | packages) - ENTRANCES - {module}
+    return needs
+
+
+def parents(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[:length]) for length in range(2, len(parts))]
+
+
+def test_no_module_needs_itself_to_be_loaded():
+    try:
+        TopologicalSorter(load_order()).prepare()
+    except CycleError as error:
+        pytest.fail(f"These modules import each other in a circle: {' → '.join(error.args[1])}")

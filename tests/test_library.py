@@ -1,0 +1,107 @@
+"""The library as someone uses it who has read the README and nothing else: no step of the way is a trap."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import ppsets_core as pp
+from tests.pages.driving import ROOT
+
+MODEL = "0123456789abcdef"
+
+
+@pytest.fixture
+def score_file(tmp_path):
+    """Two X-rays of each of 600 patients, as `score` writes them: probabilities, labels, patients and the model."""
+    rng = np.random.default_rng(0)
+    lines = ["patient,label,normal,viral,model"]
+    for number in range(1200):
+        share = rng.random()
+        label = "normal" if rng.random() < share else "viral"
+        lines.append(f"{number // 2},{label},{share:.6f},{1 - share:.6f},{MODEL}")
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return pp.Ledger(tmp_path / "ledger.sqlite")
+
+
+def test_two_choices_among_one_files_records_charge_one_account_and_protect_patients(score_file, ledger):
+    ledger.open_account("elsewhere", 9)
+    for seed in (1, 2):
+        records = pp.one_per_patient(pp.read_scores(score_file), seed)
+        account = ledger.account_for(records, "ward" if seed == 1 else "elsewhere", 5 if seed == 1 else None)
+        calibration = ledger.release(records, pp.plan(len(records), 0.1, 1.0), account)
+        assert (calibration.unit, calibration.dataset, calibration.n) == ("patient", "ward", 600)
+    first, second = (pp.one_per_patient(pp.read_scores(score_file), seed) for seed in (1, 2))
+    assert (first.scores != second.scores).any(), "the seeds must choose different records"
+    assert {account.name: account.spent for account in ledger.accounts()} == {"elsewhere": 0, "ward": 2}
+
+
+def test_the_model_and_its_classes_go_from_the_score_file_into_the_calibration(score_file, ledger):
+    records = pp.read_scores(score_file)
+    chosen = pp.plan(len(records), 0.1, 1.0)
+    for calibration in (
+        pp.calibrate(records, 0.1, 1.0),
+        ledger.release(records, chosen, ledger.account_for(records, "ward", 5)),
+        ledger.releases()[0].calibration,
+    ):
+        assert (calibration.model, calibration.classes) == (MODEL, ("normal", "viral"))
+        assert calibration.is_for(MODEL)
+        assert calibration.is_for("f" * 16) is False
+    assert pp.simulate(records, chosen, np.random.default_rng(0)).model == MODEL
+
+
+def test_the_plan_that_was_shown_is_the_one_that_is_carried_out(score_file, ledger, monkeypatch):
+    records = pp.read_scores(score_file)
+    shown = pp.plan(len(records), 0.1, 1.0, m=77)
+
+    def planned_again(*_, **__):
+        raise AssertionError("planned a second time")
+
+    monkeypatch.setattr("ppsets_core.private_quantile.plan", planned_again)
+    calibration = ledger.release(records, shown, ledger.account_for(records, "ward", 5))
+    assert calibration.plan == shown
+
+
+def test_a_release_takes_no_generator_and_a_simulation_charges_nobody(score_file, ledger):
+    records = pp.read_scores(score_file)
+    chosen, rng = pp.plan(len(records), 0.1, 1.0), np.random.default_rng(0)
+    account = ledger.account_for(records, "ward", 5)
+    with pytest.raises(TypeError, match="rng"):
+        ledger.release(records, chosen, account, rng=rng)
+    simulation = pp.simulate(records, chosen, rng)
+    assert not isinstance(simulation, pp.Calibration)
+    with pytest.raises(pp.InputError, match="simulation"):
+        pp.Calibration.from_json(simulation.to_json())
+    assert ledger.accounts() == ()
+
+
+def test_sets_and_their_evaluation_take_the_calibration_itself(score_file):
+    records = pp.read_scores(score_file)
+    calibration = pp.calibrate(records, 0.1, 5.0)
+    sets = pp.prediction_sets(records.probabilities, calibration, classes=records.classes)
+    assert (sets == pp.prediction_sets(records.probabilities, calibration.threshold)).all()
+    assert pp.evaluate(records.probabilities, records.labels, calibration).coverage > 0.85
+
+
+@pytest.mark.parametrize("code", ["from ppsets_core import *", "import ppsets_core; dir(ppsets_core)"])
+def test_taking_everything_loads_no_torch(code):
+    asked = (
+        f"{code}; import sys; print([m for m in ('torch', 'torchvision', 'opacus', 'streamlit') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert out.stdout.strip() == "[]"
+
+
+def test_every_name_that_is_offered_is_there_the_networks_too():
+    for name in [*pp.__all__, "XrayModel", "load_model", "predict", "predict_folder"]:
+        assert getattr(pp, name) is not None
+        assert name in dir(pp)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = pp.nothing
