@@ -28,9 +28,9 @@ def guarantee(plan: Plan, unit: str = "record") -> str:
         return (
             "Every set holds every diagnosis: always right, never informative. The data is not used and no ε is spent."
         )
-    within = "" if plan.per is None else f", within each {plan.per},"
+    start = "The true diagnosis" if plan.per is None else f"Within each {plan.per}, the true diagnosis"
     return (
-        f"The true diagnosis is in the set{within} with probability at least {100 * plan.coverage_lower:.4g}%. "
+        f"{start} is in the set with probability at least {100 * plan.coverage_lower:.4g}%. "
         f"Each {PROTECTED[unit]} is protected by {plan.epsilon:g}-differential privacy"
         f"{_how_weak(plan.epsilon, unit)}."
     )

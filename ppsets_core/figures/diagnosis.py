@@ -34,11 +34,18 @@ def softmax_figure(
         hovertemplate="%{customdata}: %{x:.4f}<extra></extra>",
         showlegend=False,
     )
-    for row, (i, member) in enumerate(zip(order, inside, strict=True)):
-        name = as_text(classes[i])
+    cutoffs = [1 - thresholds[i] for i in order]
+    common = len(set(cutoffs)) == 1
+    for row, (i, member, cutoff) in enumerate(zip(order, inside, cutoffs, strict=True)):
+        name, needed = as_text(classes[i]), "" if common else f" · needs {cutoff:.3g}"
         _write(drawn, 0, row, "left", f"<b>{name}</b>" if member else name)
-        _write(drawn, 1, row, "right", f"{probabilities[i]:.3f}")
-    _add_cutoffs(drawn, [1 - thresholds[i] for i in order])
+        _write(drawn, 1, row, "right", f"{probabilities[i]:.3f}{needed}")
+        mark = {"x0": cutoff, "x1": cutoff, "y0": row - 0.04, "y1": row + 0.5}
+        drawn.add_shape(type="line", line={"color": VERMILLION, "width": 3}, **mark)
+    if common:
+        _name_cutoff(drawn, cutoffs[0], f"cutoff {cutoffs[0]:.3g}")
+    else:
+        _name_cutoff(drawn, 0, "red: what each diagnosis needs")
     drawn.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)
     drawn.update_yaxes(range=[len(order) - 0.45, -0.5], fixedrange=True, visible=False)
     drawn.update_layout(margin={"l": 2, "r": 2, "t": 2, "b": _BELOW})
@@ -50,23 +57,9 @@ def _write(drawn: go.Figure, x: float, row: int, anchor: str, text: str) -> None
     drawn.add_annotation(text=text, font={"size": 13}, **place)
 
 
-def _add_cutoffs(drawn: go.Figure, cutoffs: Sequence[float]) -> None:
-    """A mark across each bar, clear of the names above them; its value below the last, or at each where they differ."""
-    common = len(set(cutoffs)) == 1
-    for row, cutoff in enumerate(cutoffs):
-        mark = {"x0": cutoff, "x1": cutoff, "y0": row - 0.04, "y1": row + 0.5}
-        drawn.add_shape(type="line", line={"color": VERMILLION, "width": 3}, **mark)
-        if not common:
-            _name_cutoff(
-                drawn, cutoff, f"{cutoff:.3g}", y=row + 0.2, yanchor="middle", xshift=4 if cutoff < 0.5 else -4
-            )
-    if common:
-        _name_cutoff(drawn, cutoffs[0], f"cutoff {cutoffs[0]:.3g}", y=0, yref="paper", yanchor="top")
-    else:
-        _name_cutoff(drawn, 0, "cutoff of each diagnosis in red", y=0, yref="paper", yanchor="top")
-
-
-def _name_cutoff(drawn: go.Figure, cutoff: float, text: str, **place: object) -> None:
+def _name_cutoff(drawn: go.Figure, cutoff: float, text: str) -> None:
     anchor = "left" if cutoff < 0.5 else "right"
     font = {"size": 12, "color": VERMILLION}
-    drawn.add_annotation(x=cutoff, text=text, showarrow=False, xanchor=anchor, font=font, **place)
+    drawn.add_annotation(
+        x=cutoff, y=0, yref="paper", yanchor="top", text=text, showarrow=False, xanchor=anchor, font=font
+    )

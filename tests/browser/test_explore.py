@@ -39,6 +39,54 @@ def test_levels(app, page):
     assert "sharp, n = 10,000" in over_epsilon
 
 
+def test_a_click_on_the_map_takes_its_point_to_calibrate(app, page):
+    visit(page, app, "explore")
+    view(page, "Trade-off map")
+    (names,) = drawn(page, 1)
+    assert names == ["click to take to Calibrate", "nothing can be promised"]
+    page.locator(PLOTS).first.scroll_into_view_if_needed()
+    place, point = page.locator(PLOTS).first.evaluate(
+        """plot => {
+            const trace = plot._fullData.find(trace => trace.name === 'click to take to Calibrate');
+            const i = trace.customdata.findIndex(([alpha, epsilon]) => alpha === 0.2 && epsilon === 0.5);
+            const box = plot.getBoundingClientRect(), {xaxis, yaxis} = plot._fullLayout;
+            return [[box.x + xaxis._offset + xaxis.d2p(trace.x[i]), box.y + yaxis._offset + yaxis.d2p(trace.y[i])],
+                trace.customdata[i]];
+        }"""
+    )
+    assert point[:2] == [0.2, 0.5]
+    assert 0.5 < point[2] < 3
+    page.mouse.move(place[0] - 2, place[1] - 2)
+    page.mouse.move(*place)
+    page.get_by_text(re.compile("α = 20%")).first.wait_for()
+    page.mouse.click(*place)
+    page.get_by_role("heading", name="Calibrate", exact=True, level=1).wait_for()
+    settle(page)
+    assert page.get_by_role("slider", name="α: the true diagnosis").get_attribute("aria-valuetext") in ("20%", "20.00%")
+    assert page.get_by_role("slider", name="ε: privacy loss").get_attribute("aria-valuetext") == "0.5"
+
+
+def test_the_map_of_another_rule_is_drawn_anew(app, page):
+    visit(page, app, "explore")
+    view(page, "Trade-off map")
+    drawn(page, 1)
+    count = "plot => plot._fullData.find(trace => trace.name === 'nothing can be promised').x.length"
+    sharp = page.locator(PLOTS).first.evaluate(count)
+    page.get_by_test_id("stRadio").get_by_text("The paper's rule", exact=True).click()
+    more = f"n => {{ const plot = document.querySelector('{PLOTS}'); return plot && ({count})(plot) > n }}"
+    page.wait_for_function(more, arg=sharp, timeout=120_000)
+
+
+def test_coverage_by_diagnosis(app, page):
+    visit(page, app, "explore")
+    view(page, "By diagnosis")
+    (names,) = drawn(page, 1)
+    assert names == [
+        *("private, together", "private, each diagnosis"),
+        *("without privacy, together", "without privacy, each"),
+    ]
+
+
 @pytest.mark.parametrize("over", ["ε", "bins m", "records n"])
 def test_random_splits(app, page, over):
     visit(page, app, "explore")
@@ -98,6 +146,6 @@ def test_nothing_is_spent(app, page):
 def test_every_view_fits_a_narrow_window(app, new_page):
     page = new_page(400)
     visit(page, app, "explore")
-    for name in ("Planner", "Levels", "Random splits", "Inside a release"):
+    for name in ("Planner", "Trade-off map", "By diagnosis", "Levels", "Random splits", "Inside a release"):
         view(page, name)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 400

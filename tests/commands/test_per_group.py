@@ -90,7 +90,7 @@ def test_the_plan_for_each_group_follows_from_public_numbers(capsys, options, ex
     assert main(command) == 0
     told = capsys.readouterr().out
     assert f"{expected['per']}, {chosen.groups} of them, ε = 1 in each" in told
-    assert f"in the set, within each {expected['per']}, with probability at least 90%" in told
+    assert f"Within each {expected['per']}, the true diagnosis is in the set with probability at least 90%" in told
 
 
 @pytest.mark.parametrize(

@@ -94,10 +94,13 @@ def _draw(found: TradeoffMap) -> None:
         f"coverage promised{each}. Other patients and another model give other sizes. Crosses: too few records, "
         "so that nothing can be promised but sets of every diagnosis."
     )
-    points = [point for point in event.selection.points if point.get("customdata")]
-    if points:
-        alpha, epsilon = points[0]["customdata"][:2]
-        apply_alpha(alpha)
-        apply_epsilon(epsilon)
-        st.session_state.pop(_CHART, None)
-        st.switch_page("pages/calibrate.py")
+    for point in event.selection.points:
+        _take_to_calibrate(found, float(point["y"]), float(point["x"]))
+
+
+def _take_to_calibrate(found: TradeoffMap, log_alpha: float, log_epsilon: float) -> None:
+    """The figure's axes are logarithms; what is taken is the value nearest to them on the map."""
+    apply_alpha(found.alphas[np.abs(np.log10(found.alphas) - log_alpha).argmin()])
+    apply_epsilon(found.epsilons[np.abs(np.log10(found.epsilons) - log_epsilon).argmin()])
+    st.session_state.pop(_CHART, None)
+    st.switch_page("pages/calibrate.py")
