@@ -47,7 +47,7 @@ def seconds(work, repeat: int = 5) -> float:
 
 def fresh_plan(n: int, epsilon: float, method: str, m: int | None = None, classes: int | None = None) -> None:
     """As if it had never been asked for."""
-    for cached in (best_m, planning_module._expected_output, sharp._group_m, path_minima, class_ranks):
+    for cached in (best_m, planning_module._expected_output, sharp._aim, sharp._group_m, path_minima, class_ranks):
         cached.cache_clear()
     chosen = plan(n, 0.1, epsilon, method=method, m=m, per=DIAGNOSIS if classes else None, classes=classes)
     assert chosen.coverage_expected > 0

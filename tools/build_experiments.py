@@ -33,7 +33,7 @@ def main(names: list[str]) -> None:
 def page() -> str:
     """The whole document; experiments that have not been run are left out."""
     parts = [
-        "# The paper's experiments\n\n"
+        "# Experiments\n\n"
         '"Private Prediction Sets" (Angelopoulos, Bates, Zrnic, Jordan), reproduced, with our own rule beside '
         "the paper's. Each section is one command, offline; it writes every number as JSON, an interactive page and, "
         "where Chromium or Chrome is found, the picture. `python -m tools.build_experiments` runs them all and writes "

@@ -1,4 +1,4 @@
-"""`experiment`: one of the paper's experiments, or all: tables on screen, every number as JSON, figures to look at."""
+"""`experiment`: one of the paper's experiments or ours, or all: tables on screen, numbers as JSON, figures to look at."""
 
 import argparse
 import shlex
@@ -11,7 +11,7 @@ from ppsets_core.commands.progress_bar import Bar
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.experiments.findings import Findings, Table, to_json
 
-HELP = "Run one of the paper's experiments: numbers as JSON, figures as a page and a picture."
+HELP = "Run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture."
 NAMES = {
     "levels": "level against n and against ε",
     "two-by-two": "private or plain training × private or plain calibration",

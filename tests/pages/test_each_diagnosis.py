@@ -41,7 +41,7 @@ def test_the_plan_shows_what_each_diagnosis_gets(each):
     assert shown["Coverage expected"] == [f"{100 * planned.coverage_expected:.1f}%"]
     assert shown["ε for each diagnosis"] == ["0.5"]
     assert f"Bins m: {planned.m:,} · diagnoses: 3" in texts(at).replace("*", "")
-    assert "within each diagnosis, with probability at least 90%" in texts(at)
+    assert "Within each diagnosis, the true diagnosis is in the set with probability at least 90%" in texts(at)
 
 
 def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has(each):

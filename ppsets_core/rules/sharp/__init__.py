@@ -39,10 +39,7 @@ class Sharp:
 
     def aim(self, n: int, alpha: float, epsilon: float, m: int, gamma: float | None) -> Aim:
         no_gamma(gamma)
-        rank = int(least_ranks(n, alpha, epsilon, np.array([m]), n)[0])
-        if rank > n:
-            return Aim(rank / n, 1.0)
-        return Aim(rank / n, max(lower(n, rank, m, epsilon), 1 - alpha), rank=rank)
+        return _aim(n, alpha, epsilon, m)
 
     def mechanism(self, level: float, rank: int | None, epsilon: float) -> RankQuantile | None:
         return None if rank is None else RankQuantile(rank, epsilon, RHO)
@@ -60,6 +57,14 @@ class Sharp:
     def group_mechanism(self, count: int, n: int, alpha: float, epsilon: float, m: int) -> RankQuantile:
         rank = class_ranks(n, alpha, float(_HALF) * epsilon, m).rank(count)
         return RankQuantile(rank, epsilon, RHO, _HALF)
+
+
+@lru_cache(maxsize=4096)
+def _aim(n: int, alpha: float, epsilon: float, m: int) -> Aim:
+    rank = int(least_ranks(n, alpha, epsilon, np.array([m]), n)[0])
+    if rank > n:
+        return Aim(rank / n, 1.0)
+    return Aim(rank / n, max(lower(n, rank, m, epsilon), 1 - alpha), rank=rank)
 
 
 @lru_cache(maxsize=1024)
