@@ -1,4 +1,4 @@
-"""`experiment`: one of the paper's experiments or ours, or all: tables on screen, numbers as JSON, figures to look at."""
+"""`experiment`: one of the paper's experiments or ours, or all: tables on screen, numbers as JSON, figures."""
 
 import argparse
 import shlex
