@@ -86,7 +86,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "lzma.npz": (zip_of({"score.npy": ONE}, zipfile.ZIP_LZMA), "compressed in a rare way"),
     "members.npz": (zip_of({f"{i}.npy": b"" for i in range(10_001)}), "more than 10,000 columns"),
-    "big.json": (b'{"probabilities": [[' + BIG + b', 0]], "label": ["0"]}', "one number a class"),
+    "big.json": (b'{"probabilities": [[' + BIG + b', 0]], "label": ["0"]}', "one number per class"),
     "text.json": (
         json.dumps({"label": ["a" * 2_000_000] + ["a"] * 99, "score": [0.5] * 100}).encode(),
         "1,000 letters",
