@@ -5,13 +5,16 @@ import pytest
 from PIL import Image, ImageDraw
 
 from ppsets_core.gate import why_not_a_chest_xray
+from ppsets_core.gate.kinds import KINDS, misplaced, set_upright
 from ppsets_core.gate.misfit import BUNDLED, SIDE
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.synthetic.texture import stretched
 from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
+from ppsets_core.xrays.header import Header
 from ppsets_core.xrays.picture import Picture
+from ppsets_core.xrays.seen import square
 from tests.coronahack import CORONAHACK, needs_coronahack
-from tools.learn_gate import learn_fit, other_views
+from tools.learn_gate import learn_fit
 from tools.training_xrays import TrainingXrays
 
 CHESTS = [xray.grey for xray in draw_xrays(60, seed=17)]
@@ -136,12 +139,54 @@ def test_the_gate_can_be_learnt_again():
     squares = np.stack([stretched(xray.grey, 256, 256).clip(0, 1) * 255 for xray in xrays]).astype(np.uint8)
     names = np.array([f"patient {i}" for i in range(len(xrays))])
     aspects = np.array([xray.grey.shape[1] / xray.grey.shape[0] for xray in xrays])
-    fit = learn_fit(TrainingXrays(squares, np.array([xray.label for xray in xrays]), names, aspects))
-    fresh = np.stack([stretched(grey, SIDE, SIDE).ravel() for grey in CHESTS])
-    misfit = fit.misfit(fresh)
-    assert np.mean(misfit <= fit.limit) >= 0.95
-    for view in other_views(fresh):
-        assert np.mean(fit.misfit(view) > misfit * fit.margin) >= 0.9
+    fit = learn_fit(
+        TrainingXrays(squares, np.array([xray.label for xray in xrays]), names, aspects), others=1500, steps=800
+    )
+    fresh = np.stack([square(grey, SIDE) for grey in CHESTS])
+    assert np.mean(fit.misfit(fresh.reshape(len(fresh), -1)) <= fit.limit) >= 0.95
+    for number, kind in enumerate(KINDS):
+        views = np.stack([misplaced(grey, kind).ravel() for grey in fresh])
+        assert np.mean(fit.network.chances(views).argmax(axis=1) == number) >= 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_setting_upright_undoes_misplacing(kind):
+    grey = np.random.default_rng(0).random((SIDE, SIDE))
+    assert np.allclose(set_upright(misplaced(grey, kind), kind), grey)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (Header("CT", "CHEST"), "modality CT"),
+        (Header("MR"), "modality MR"),
+        (Header("DX", "HAND", "PA"), "body part HAND"),
+        (Header("CR", "CHEST", "LL"), "lateral"),
+        (Header("DX", "CHEST", "LATERAL"), "lateral"),
+        (Header("DX", "CHEST", "RAO"), "oblique"),
+    ],
+)
+def test_a_dicom_header_may_say_no(header, said):
+    reason = why_not_a_chest_xray(Picture("film", CHESTS[0], 0.0, header))
+    assert said in reason
+    assert "frontal chest X-ray" in reason
+
+
+@pytest.mark.parametrize(
+    "header", [Header(), Header("DX", "CHEST", "PA"), Header("CR", "PORT CHEST", "AP"), Header("RG", "THORAX")]
+)
+def test_a_dicom_header_of_a_frontal_chest_xray_says_nothing(header):
+    assert why_not_a_chest_xray(Picture("film", CHESTS[0], 0.0, header)) == ""
+
+
+@pytest.mark.parametrize("alter", [lambda grey: grey / 16, lambda grey: grey**0.4, lambda grey: grey**2.5])
+def test_few_bits_and_another_gamma_pass(alter):
+    assert flagged([alter(grey) for grey in CHESTS]) <= 0.05
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_wide_border_passes(value):
+    assert flagged([np.pad(grey, round(0.25 * min(grey.shape)), constant_values=value) for grey in CHESTS]) <= 0.05
 
 
 def test_the_gates_numbers_are_plain_arrays():
@@ -150,10 +195,10 @@ def test_the_gates_numbers_are_plain_arrays():
 
 
 @needs_coronahack
-def test_at_most_one_in_a_hundred_held_out_xrays_is_flagged():
+def test_at_most_one_in_two_hundred_held_out_xrays_is_flagged():
     greys = [
         picture.grey for split in HELD_OUT for picture in read_coronahack(CORONAHACK, split).pictures(at_least=256)
     ]
-    assert flagged(greys) <= 0.01
-    assert flagged([1 - grey for grey in greys[::5]]) >= 0.95
-    assert flagged([grey[::-1, ::-1] for grey in greys[::5]]) >= 0.95
+    assert flagged(greys) <= 0.005
+    assert flagged([1 - grey for grey in greys[::5]]) >= 0.99
+    assert flagged([grey[::-1, ::-1] for grey in greys[::5]]) >= 0.99

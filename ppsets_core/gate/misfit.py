@@ -7,9 +7,9 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from PIL import Image
 
 from ppsets_core.errors import FileError
+from ppsets_core.gate.kinds import KindNetwork
 from ppsets_core.places import MODELS
 from ppsets_core.synthetic.components import principal_components, standardised
 
@@ -20,14 +20,14 @@ COMPONENTS = 160
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A Gaussian of standardised 32 × 32 chest X-rays, and the two limits that a chest X-ray keeps to."""
+    """A Gaussian of standardised 32 × 32 chest X-rays, the limit that a chest X-ray keeps to, and the network."""
 
     mean: np.ndarray  # (SIDE²,)
     components: np.ndarray  # (COMPONENTS, SIDE²)
     variances: np.ndarray  # (COMPONENTS,)
     residual: np.ndarray  # () mean squared residual of a chest X-ray
     limit: np.ndarray  # () largest misfit of a chest X-ray
-    margin: np.ndarray  # () how many times worse a chest X-ray must fit turned or inverted
+    network: KindNetwork | None = None
 
     def misfit(self, rows: np.ndarray) -> np.ndarray:
         """Squared distance within the components plus squared residual outside them, each 1 for a typical X-ray."""
@@ -38,23 +38,22 @@ class Fit:
 
 
 def fit_gaussian(rows: np.ndarray) -> Fit:
-    """The Gaussian of these pictures, without limits yet."""
+    """The Gaussian of these pictures, without limit and network yet."""
     mean, components, variances = principal_components(standardised(rows), COMPONENTS)
     residual = variances[COMPONENTS:].sum()
-    return Fit(mean, components, variances[:COMPONENTS], residual, np.array(np.inf), np.array(1.0))
+    return Fit(mean, components, variances[:COMPONENTS], residual, np.array(np.inf))
 
 
-def square_view(grey: np.ndarray, side: int = SIDE) -> np.ndarray:
-    """The whole picture averaged down to side × side, whatever its size; large ones are thinned out first."""
-    step = max(1, min(grey.shape) // 256)
-    image = Image.fromarray(np.ascontiguousarray(grey[::step, ::step], dtype=np.float32))
-    return np.asarray(image.resize((side, side), Image.Resampling.BOX))
+_GAUSSIAN = tuple(field.name for field in fields(Fit) if field.name != "network")
+_NETWORK = tuple(field.name for field in fields(KindNetwork))
 
 
 def save_fit(fit: Fit, path: Path) -> None:
     """Compressed arrays only, no pickles."""
-    arrays: dict[str, Any] = {f.name: np.asarray(getattr(fit, f.name), dtype=np.float32) for f in fields(Fit)}
-    np.savez_compressed(path, **arrays | {"components": fit.components.astype(np.float16)})
+    arrays: dict[str, Any] = {name: np.asarray(getattr(fit, name), dtype=np.float32) for name in _GAUSSIAN}
+    arrays |= {name: np.asarray(getattr(fit.network, name), dtype=np.float32) for name in _NETWORK}
+    large = {name: arrays[name].astype(np.float16) for name in ("components", "first")}
+    np.savez_compressed(path, **arrays | large)
 
 
 @cache
@@ -62,6 +61,8 @@ def load_fit(path: Path = BUNDLED) -> Fit:
     """Reads the gate's numbers once."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            return Fit(**{field.name: file[field.name].astype(np.float32) for field in fields(Fit)})
+            network = KindNetwork(*(file[name].astype(np.float32) for name in _NETWORK))
+            gaussian = {name: file[name].astype(np.float32) for name in _GAUSSIAN}
+            return Fit(**gaussian, network=network)
     except (OSError, KeyError, ValueError, BadZipFile) as error:
         raise FileError(f"{path}: not the chest X-ray gate's numbers. Restore the file from the project.") from error

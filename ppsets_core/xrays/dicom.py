@@ -22,6 +22,7 @@ from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.decoder_limits import TOO_MANY_PARTS, FewReads, check_scans
 from ppsets_core.xrays.greyscale import grey_and_chroma
+from ppsets_core.xrays.header import Header
 from ppsets_core.xrays.limits import check_pixels, room_for
 from ppsets_core.xrays.window import shown_greys
 
@@ -35,17 +36,18 @@ USED = [
     *("PixelRepresentation", "PlanarConfiguration", "Rows", "SamplesPerPixel"),
     *("ModalityLUTSequence", "RescaleIntercept", "RescaleSlope"),
     *("VOILUTFunction", "VOILUTSequence", "WindowCenter", "WindowWidth"),
+    *("BodyPartExamined", "Modality", "ViewPosition"),
 ]
 EXPORT = "Export it as 'Explicit VR Little Endian' (uncompressed) or as PNG."
 
 
-def decode_dicom(data: bytes) -> tuple[np.ndarray, float]:
-    """Grey in [0, 1] and chroma of a DICOM file's one frame. Raises FileError for whatever cannot be one X-ray."""
+def decode_dicom(data: bytes) -> tuple[np.ndarray, float, Header]:
+    """Grey in [0, 1], chroma and header of a DICOM file's one frame. FileError for whatever cannot be an X-ray."""
     if DEFLATED in data:
         raise FileError(f"Deflated DICOM could expand without bound, so it is not read. {EXPORT}")
     dataset = _read(data)
     with room_for(*_size(dataset)):
-        return _decoded(dataset)
+        return *_decoded(dataset), _header(dataset)
 
 
 def _decoded(dataset: Dataset) -> tuple[np.ndarray, float]:
@@ -56,6 +58,11 @@ def _decoded(dataset: Dataset) -> tuple[np.ndarray, float]:
     if photometric not in ("MONOCHROME1", "MONOCHROME2"):
         raise FileError(f"Its colours are '{shown_name(str(photometric))}', which no X-ray uses. Export it as PNG.")
     return shown_greys(pixels, dataset, inverted=photometric == "MONOCHROME1"), 0.0
+
+
+def _header(dataset: Dataset) -> Header:
+    said = (dataset.get(name) for name in ("Modality", "BodyPartExamined", "ViewPosition"))
+    return Header(*(value.strip().upper() if isinstance(value, str) else "" for value in said))
 
 
 def _read(data: bytes) -> Dataset:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.decoder_limits import FewReads, check_scans, check_strips
 from ppsets_core.xrays.formats import HEAD, Kind, kind_of, why_not_a_picture
+from ppsets_core.xrays.frame import Frame, find_frame
 from ppsets_core.xrays.greyscale import grey_and_chroma
+from ppsets_core.xrays.header import NOTHING_SAID, Header
 from ppsets_core.xrays.limits import (
     LARGE_PIXELS,
     MAX_BYTES,
@@ -31,11 +34,18 @@ ORIENTATION = 274
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A decoded X-ray: `grey` float32 (rows, columns) in [0, 1], bright = dense; `chroma` mean max − min of R, G, B."""
+    """A decoded X-ray: `grey` float32 (rows, columns) in [0, 1], bright = dense; `chroma` mean max − min of R, G, B;
+    `header` what its DICOM header says, if it has one."""
 
     name: str
     grey: np.ndarray
     chroma: float
+    header: Header = NOTHING_SAID
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The part that the network and the gate look at: all but even margins."""
+        return find_frame(self.grey)
 
 
 def read_picture(
@@ -57,7 +67,10 @@ def decode(data: bytes, name: str, at_least: int | None = None) -> Picture:
     if not (kind := kind_of(data[:HEAD])):
         raise FileError(why_not_a_picture(data[:HEAD]))
     try:
-        grey, chroma = _decode_dicom(data) if kind == "DICOM" else _decode_with_pillow(data, kind, at_least)
+        if kind == "DICOM":
+            grey, chroma, header = _decode_dicom(data)
+        else:
+            (grey, chroma), header = _decode_with_pillow(data, kind, at_least), NOTHING_SAID
     except FileError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -66,7 +79,7 @@ def decode(data: bytes, name: str, at_least: int | None = None) -> Picture:
         raise FileError("There is not enough memory to decode it; export the X-ray at a smaller size.") from error
     except Exception as error:  # decoders meet hostile bytes in ways no list of exceptions covers
         raise FileError(_damaged(kind)) from error
-    return Picture(name, _smaller(grey, at_least) if at_least else grey, chroma)
+    return Picture(name, _smaller(grey, at_least) if at_least else grey, chroma, header)
 
 
 def _smaller(grey: np.ndarray, at_least: int) -> np.ndarray:
@@ -83,7 +96,7 @@ def _damaged(kind: Kind) -> str:
     return f"The {kind} file is cut off, damaged or of a rare variety. Export or copy it again, or save it as PNG."
 
 
-def _decode_dicom(data: bytes) -> tuple[np.ndarray, float]:
+def _decode_dicom(data: bytes) -> tuple[np.ndarray, float, Header]:
     from ppsets_core.xrays.dicom import decode_dicom  # pydicom takes a moment to import; most folders do not need it
 
     return decode_dicom(data)

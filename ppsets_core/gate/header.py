@@ -1,0 +1,24 @@
+"""What a DICOM header says against a picture being a frontal chest X-ray."""
+
+from ppsets_core.files.names import shown_name
+from ppsets_core.xrays.header import Header
+
+XRAY_MODALITIES = {"", "CR", "DX", "DR", "RG", "XR", "OT", "SC"}
+"""Computed and digital radiography, scanned films, and modalities that say nothing (other, secondary capture)."""
+CHEST_PARTS = ("CHEST", "THORAX", "LUNG", "RIB", "TORSO", "TRUNK")
+SIDE_VIEWS = ("LL", "RL", "LAT")
+OBLIQUE_VIEWS = {"LAO", "RAO", "LPO", "RPO", "LLO", "RLO"}
+WANTED = "Give a frontal chest X-ray (PA or AP)."
+
+
+def why_not_by_header(header: Header) -> str:
+    """A sentence, empty if the header allows a frontal chest X-ray or says nothing."""
+    if header.modality not in XRAY_MODALITIES:
+        return f"Its DICOM header says modality {shown_name(header.modality)}, not an X-ray. {WANTED}"
+    if header.body_part and not any(part in header.body_part for part in CHEST_PARTS):
+        return f"Its DICOM header says body part {shown_name(header.body_part)}, not the chest. {WANTED}"
+    if header.view in OBLIQUE_VIEWS:
+        return f"Its DICOM header says an oblique view ({shown_name(header.view)}). {WANTED}"
+    if header.view.startswith(SIDE_VIEWS):
+        return f"Its DICOM header says a lateral view ({shown_name(header.view)}). {WANTED}"
+    return ""

@@ -1,0 +1,60 @@
+"""The square that is seen does not depend on bit depth, contrast, brightness or margins, and hardly on gamma."""
+
+import numpy as np
+import pytest
+
+from ppsets_core.xrays.frame import find_frame
+from ppsets_core.xrays.seen import square
+from tests.network.chests import chest
+
+GREY = chest("bacterial-pneumonia", 3, 256, 340)
+
+
+def difference(changed: np.ndarray) -> float:
+    return float(np.abs(square(changed.astype(np.float32), 64) - square(GREY, 64)).mean())
+
+
+@pytest.mark.parametrize("bits", [12, 13, 14, 15])
+def test_bits_in_a_deeper_file_do_not_matter(bits):
+    assert difference((GREY * (2**bits - 1)).round() / 65535) < 0.002
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(0.25, 0.37), (0.5, 0), (0.5, 0.5), (0.1, 0.2)])
+def test_contrast_and_brightness_do_not_matter(scale, shift):
+    assert difference(scale * GREY + shift) < 0.002
+
+
+@pytest.mark.parametrize("gamma", [0.4, 2.5])
+def test_gamma_hardly_matters(gamma):
+    assert difference(GREY**gamma) < 0.06
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.4])
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.4])
+def test_an_even_margin_does_not_matter(value, share):
+    rows, columns = (round(share * side) for side in GREY.shape)
+    padded = np.pad(GREY, ((rows, rows), (columns, columns)), constant_values=value)
+    frame = find_frame(padded)
+    assert np.abs(np.array(frame) - [rows, columns, rows + 256, columns + 340]).max() <= 4
+    assert difference(padded) < 0.02
+
+
+def test_a_letter_in_the_margin_is_cut_with_it():
+    padded = np.pad(GREY, 60)
+    padded[20:26, 30:36] = 1
+    assert np.abs(np.array(find_frame(padded)) - [60, 60, 316, 400]).max() <= 4
+
+
+def test_margins_of_two_colours_are_cut():
+    padded = np.pad(np.pad(GREY, 30), 30, constant_values=1)
+    assert np.abs(np.array(find_frame(padded)) - [60, 60, 316, 400]).max() <= 4
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 400), (7, 7), (3000, 200)])
+def test_an_even_picture_is_seen_whole(shape):
+    assert find_frame(np.full(shape, 0.5, dtype=np.float32)) == (0, 0, *shape)
+    assert np.isfinite(square(np.full(shape, 0.5, dtype=np.float32), 32)).all()
+
+
+def test_an_xray_without_margins_is_seen_whole():
+    assert find_frame(GREY) == (0, 0, *GREY.shape)
