@@ -134,6 +134,7 @@ def test_colour_size_and_shape_are_given_as_reasons():
     assert "contrast" in check(np.full((300, 300), 0.5))
 
 
+@pytest.mark.training
 def test_the_gate_can_be_learnt_again():
     xrays = draw_xrays(240, seed=30)
     squares = np.stack([stretched(xray.grey, 256, 256).clip(0, 1) * 255 for xray in xrays]).astype(np.uint8)

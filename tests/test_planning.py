@@ -143,7 +143,7 @@ def test_expected_output_matches_a_sum_over_every_bin(n, epsilon, m, alpha, meth
 
 
 @given(n=st.integers(10, 20_000), epsilon=st.floats(0.05, 50), **CASES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_chosen_m_is_the_best_of_the_whole_grid(n, epsilon, alpha, method):
     outputs = {}
     for m in rule_named(method).grid:

@@ -76,7 +76,7 @@ def test_audit_notices_the_research_codes_scaling():
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 4), (8, 4)])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.3, 1e-12, 1e12])
+@pytest.mark.parametrize("epsilon", [0.1, 3.3, 1e12])
 def test_integers_given_to_the_sampler_lose_at_most_epsilon_exactly(n, m, epsilon):
     """In rational arithmetic: (largest − smallest change of a score)/scale ≤ the decimal ε that the ledger charges."""
     counts = data_sets(n, m)

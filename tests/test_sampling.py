@@ -15,8 +15,13 @@ CASES = {
 }
 
 
+SLOW = pytest.mark.statistical  # OpenDP's draw takes longer the more bins there are
+
+
 @pytest.mark.parametrize("simulated", [False, True], ids=["release", "simulation"])
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=name, marks=SLOW if case["m"] > 100 else ()) for name, case in CASES.items()]
+)
 def test_draws_follow_the_stated_law(case, simulated):
     case = dict(case)
     n, alpha, epsilon = case.pop("n"), case.pop("alpha"), case.pop("epsilon")

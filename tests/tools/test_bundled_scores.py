@@ -78,7 +78,9 @@ def test_the_bundled_model_is_good_enough_and_gives_the_bundled_scores():
     """The validation X-rays anew: each has its row, by label and probabilities, as names are not kept."""
     scored = predict_folder(load_model(), read_coronahack(CORONAHACK, "validation"))
     labels = np.array([CLASSES.index(label) for label in scored.labels])
-    assert_good_enough(report(scored.probabilities, labels))
+    measured = report(scored.probabilities, labels)  # of a third of the X-rays, so with a wider margin
+    assert measured.accuracy >= 0.78
+    assert measured.macro_recall >= 0.77
     _, *kept = bundled()
     for label in CLASSES:
         written = probabilities([row for row in kept if row[1:3] == ["validation", label]])

@@ -95,6 +95,7 @@ def test_fewer_bins_never_lose_more():
             assert (np.diff(loss(n, n - k, m, epsilon)) >= -1e-8).all()
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3, 0.5])
 def test_least_rank_is_least_and_many_at_once_agree_with_one(alpha):
     m = np.array([2, 10, 77, 1000, 10**6])

@@ -48,6 +48,7 @@ def test_expected_output_without_records():
     assert expected_output(RankQuantile(3, 1.0, RHO), 0, 7) == pytest.approx(law @ np.arange(1, 8) / 7, abs=1e-14)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.02, 0.3, 1.0, 7.0, 60.0])
 @pytest.mark.parametrize("n", [12, 60, 500, 4000])
 def test_chosen_m_is_the_best_of_the_whole_grid(n, epsilon):
@@ -83,6 +84,7 @@ def test_a_class_plan_is_never_trivial():
     assert not few.is_trivial
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("alpha", [0.02, 0.1, 0.3, 0.5])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 4.0, 30.0])
 def test_smallest_n_is_where_ranks_begin(alpha, epsilon):
@@ -129,6 +131,7 @@ def over_coverage(n: int, epsilon: float, repetitions: int, alpha: float = 0.1) 
     return rest.mean() - (1 - alpha), rest.std(ddof=2) / math.sqrt(repetitions)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(
     ("n", "epsilon", "most", "repetitions"),
     [(1000, 1.0, 0.0080, 1000), (1000, 0.2, 0.0255, 1500), (100, 1.0, 0.0425, 6000), (1000, 10.0, 0.0015, 600)],
