@@ -1,0 +1,52 @@
+"""The promise within each diagnosis, however few records it has: none, one, half of all of them.
+
+Given a diagnosis's scores the law of its threshold is exact, so only the scores are drawn at random.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ppsets_core import plan
+from ppsets_core.bins import runs_of
+from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.rules.mechanism import run_probabilities
+
+N, CLASSES, DATA_SETS = 300, 3, 300
+COUNTS = {"none": 0, "one": 1, "five": 5, "a third": 100, "half": 150, "all": 300}
+SCORES = {
+    "uniform": lambda rng, size: rng.random(size),
+    "mostly low": lambda rng, size: rng.beta(0.5, 4, size),
+    "mostly high": lambda rng, size: rng.beta(4, 0.5, size),
+    "tied": lambda rng, size: rng.beta(1, 3, size).round(1),
+    "all the same": lambda rng, size: np.full(size, 0.37),
+}
+
+
+def covered(chosen, scores: np.ndarray, new: np.ndarray) -> float:
+    """P(a new score of the diagnosis ≤ ŝ), over the draw of ŝ and the new scores."""
+    runs = runs_of(scores, chosen.m)
+    law = run_probabilities(chosen.mechanism_for(len(scores)), runs, len(scores))
+    edges = np.repeat(law / runs.bins, runs.bins)
+    reached = np.searchsorted(np.sort(new), np.arange(1, chosen.m + 1) / chosen.m, side="right") / len(new)
+    return float(edges @ reached)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("draw", SCORES.values(), ids=SCORES.keys())
+@pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS.keys())
+@pytest.mark.parametrize(("alpha", "epsilon"), [(0.1, 0.2), (0.1, 1.0), (0.1, 8.0), (0.3, 1.0), (0.05, 2.0)])
+def test_every_diagnosis_is_covered_as_often_as_asked(count, draw, alpha, epsilon):
+    chosen = plan(N, alpha, epsilon, per=DIAGNOSIS, classes=CLASSES)
+    rng = np.random.default_rng(11)
+    found = np.array([covered(chosen, draw(rng, count), draw(rng, 500)) for _ in range(DATA_SETS)])
+    assert found.mean() >= 1 - alpha - 4 * found.std(ddof=1) / np.sqrt(DATA_SETS) - 1e-12
+
+
+def test_a_smaller_rank_would_be_noticed():
+    """The same measure falls short of the promise if the rule aims at the middle."""
+    chosen = plan(N, 0.1, 8.0, per=DIAGNOSIS, classes=CLASSES)
+    halfway = replace(chosen.mechanism_for(100), rank=50)
+    runs = runs_of(np.random.default_rng(11).random(100), chosen.m)
+    assert run_probabilities(halfway, runs, 100) @ (runs.last / chosen.m) < 0.6
