@@ -5,6 +5,7 @@ import streamlit as st
 # ISO 3's R″20: round numbers in equal steps of about 12%, so that the slider is logarithmic.
 _STEPS = (10, 11, 12, 14, 16, 18, 20, 22, 25, 28, 30, 35, 40, 45, 50, 55, 60, 70, 80, 90)
 EPSILONS = tuple(float(f"{step}e{power}") for power in (-3, -2, -1, 0) for step in _STEPS[: 7 if power == 0 else None])
+TOGETHER, EACH = "all patients together", "each diagnosis"
 ALPHA_HELP = (
     "How often the true diagnosis may be missing from the set. α = 10% asks for sets that hold it 9 times in 10."
 )

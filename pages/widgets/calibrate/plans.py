@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
-from pages.widgets.settings import apply_epsilon
+from pages.widgets.settings import EACH, TOGETHER, apply_epsilon
 from ppsets_core import FileError, InputError, Plan, Records, plan, smallest_epsilon
 from ppsets_core.planning import DIAGNOSIS
 from ppsets_core.rules import DEFAULT, RULES, GroupRule
@@ -19,7 +19,6 @@ NUMBERS_HELP = (
     "threshold aims to reach."
 )
 HARDLY_ANYTHING = 0.995
-TOGETHER, EACH = "all patients together", "each diagnosis"
 SIZE_HELP = "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses."
 EXPECTED_HELP = "What to expect if the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
-from pages.widgets.settings import apply_alpha, apply_epsilon
+from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
 from ppsets_core import InputError
 from ppsets_core.background import Report
 from ppsets_core.figures.tradeoff_map import tradeoff_figure
@@ -18,7 +18,6 @@ from ppsets_core.rules import RULES, GroupRule
 from ppsets_core.tradeoffs.labelled import Labelled
 from ppsets_core.tradeoffs.tradeoff_map import TradeoffMap, tradeoff_map
 
-TOGETHER, EACH = "all patients together", "each diagnosis"
 _DONE, _ASKED, _CHART = "map_done", "map_asked", "map_chart"
 
 
