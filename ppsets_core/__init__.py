@@ -21,6 +21,7 @@ from ppsets_core.records import Records, one_per_patient, read_scores
 from ppsets_core.sets import conformity_scores, prediction_sets, ranked_sets
 from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.split_conformal import nonprivate_threshold
+from ppsets_core.version import __version__ as __version__
 from ppsets_core.xrays import read_folder
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from ppsets_core.network import load_model as load_model
     from ppsets_core.network import predict as predict
     from ppsets_core.network import predict_folder as predict_folder
-
-__version__ = "0.2.0"
 
 _OF_THE_NETWORK = ("XrayModel", "load_model", "predict", "predict_folder")
 

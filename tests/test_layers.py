@@ -10,12 +10,12 @@ import pytest
 from tests.pages.driving import ROOT
 
 LAYERS = (
-    ("errors", "background"),
+    ("errors", "background", "version"),
     ("validation", "bins", "places", "files"),
     ("rules", "model_fingerprint", "split_conformal", "synthetic"),
     ("planning", "sampling"),
     ("calibration",),
-    ("sets", "wording"),
+    ("sets", "wording", "provenance"),
     ("evaluation", "records", "xrays"),
     ("private_quantile", "simulation", "network", "gate"),
     ("ledger", "diagnosis"),

@@ -12,6 +12,7 @@ from ppsets_core.commands.score import tell_refused
 from ppsets_core.diagnosis import Answer, answers_of, counts, examine
 from ppsets_core.errors import FileError
 from ppsets_core.files.refused import Refused
+from ppsets_core.provenance import Provenance
 from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
 from ppsets_core.xrays import read_folder
 
@@ -43,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
     answers = answers_of(findings, calibration, args.group)
     marks = _marks(calibration, model)
     if args.json:
-        print(_as_json(answers, findings.refused, calibration, marks))
+        origin = Provenance(calibration, model.fingerprint, args.group)
+        print(_as_json(answers, findings.refused, origin, marks))
     else:
         print(_as_table(answers, calibration, marks))
     return 0
@@ -60,7 +62,8 @@ def _marks(calibration: Drawn, model: "XrayModel") -> list[str]:
     return marks
 
 
-def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration: Drawn, marks: list[str]) -> str:
+def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], origin: Provenance, marks: list[str]) -> str:
+    calibration = origin.calibration
     return json.dumps(
         {
             **_thresholds(calibration),
@@ -81,6 +84,7 @@ def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], calibration:
             "counts": counts(answers),
             "refused": [vars(item) for item in refused],
             "notes": [*marks, scope(calibration), NOT_A_DEVICE],
+            "provenance": origin.document(),
         },
         ensure_ascii=False,
         indent=2,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ppsets_core.diagnosis.answers import Answer
 from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.provenance import Provenance
 
 
 def rows_of(answers: Sequence[Answer]) -> list[dict[str, object]]:
@@ -29,14 +30,23 @@ def _row(answer: Answer) -> dict[str, object]:
     }
 
 
-def csv_of(answers: Sequence[Answer]) -> str:
-    """The rows as CSV."""
-    rows = rows_of(answers)
+def csv_of(answers: Sequence[Answer], provenance: Provenance) -> str:
+    """The rows as CSV, each with the cutoffs that it was held against and where they come from."""
+    if not answers:
+        return ""
+    names = answers[0].classes
+    needed = {f"cutoff({name})": cutoff for name, cutoff in zip(names, provenance.cutoffs(len(names)), strict=True)}
+    origin = _safe(provenance.columns())
+    rows = [_short(row | needed) | origin for row in rows_of(answers)]
     out = io.StringIO()
-    writer = csv.DictWriter(out, rows[0] if rows else [])
+    writer = csv.DictWriter(out, rows[0])
     writer.writeheader()
-    writer.writerows({name: f"{v:.6f}" if isinstance(v, float) else v for name, v in row.items()} for row in rows)
+    writer.writerows(rows)
     return out.getvalue()
+
+
+def _short(row: dict[str, object]) -> dict[str, object]:
+    return {name: f"{value:.6f}" if isinstance(value, float) else value for name, value in row.items()}
 
 
 def _safe(row: dict[str, object]) -> dict[str, object]:

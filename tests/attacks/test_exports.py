@@ -12,6 +12,7 @@ from ppsets_core.diagnosis import Finding, Findings, answers_of
 from ppsets_core.diagnosis.table import csv_of
 from ppsets_core.ledger.export import export_csv
 from ppsets_core.network import XrayModel, save_model
+from ppsets_core.provenance import Provenance
 from tests.ledger.spending import spend
 from tests.network.chests import small_model
 from tests.xrays.samples import film, png
@@ -38,7 +39,7 @@ def test_what_diagnose_exports():
         ("=evil", "+x"), tuple(Finding(name, row, doubt, b"") for name in FORMULAS for doubt in ("", "=why")), ()
     )
     drawn = simulate(np.linspace(0, 0.9, 500), plan(500, 0.1, 5.0), np.random.default_rng(0))
-    found = cells(csv_of(answers_of(findings, drawn)))
+    found = cells(csv_of(answers_of(findings, drawn), Provenance(drawn, None)))
     assert [cell for cell in found if is_formula(cell)] == []
     assert f"'{FORMULAS[0]}" in found
 

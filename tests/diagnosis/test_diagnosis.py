@@ -12,6 +12,7 @@ from ppsets_core.diagnosis import Finding, Findings, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
 from ppsets_core.diagnosis.table import csv_of, rows_of
 from ppsets_core.diagnosis.thumbnail import picture_of, thumbnail_of
+from ppsets_core.provenance import Provenance
 from ppsets_core.xrays import Picture
 
 CLASSES = ("a", "b", "c")
@@ -80,7 +81,8 @@ def test_orders(order, expected):
 
 def test_csv_has_every_x_ray_and_no_formula():
     answers = answers_of(findings(SURE, TORN, doubts=["", "=odd"], names=["=HYPERLINK(1)", " @x,\n"]), 0.6)
-    first, second = csv.DictReader(io.StringIO(csv_of(answers)))
+    drawn = simulate(np.linspace(0, 0.8, 500), plan(500, 0.1, 5.0), np.random.default_rng(0))
+    first, second = csv.DictReader(io.StringIO(csv_of(answers, Provenance(drawn, None))))
     assert first["file"] == "'=HYPERLINK(1)"
     assert first["set"] == "a"
     assert first["p(a)"] == "0.900000"

@@ -12,6 +12,7 @@ from ppsets_core.calibration import Drawn
 from ppsets_core.diagnosis import Answer, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
 from ppsets_core.diagnosis.table import csv_of, rows_of
+from ppsets_core.provenance import Provenance
 from ppsets_core.wording import scope
 
 A_PAGE, A_ROW = 12, 3
@@ -37,7 +38,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
     with cards:
         _cards(answers, tally, examined, calibration, group)
     with table:
-        _table(answers)
+        _table(answers, Provenance(calibration, examined.model.fingerprint, group))
 
 
 def _choose_group(calibration: Drawn) -> str | None:
@@ -94,11 +95,11 @@ def _cards(
                 show_card(answer, thresholds, examined)
 
 
-def _table(answers: list[Answer]) -> None:
+def _table(answers: list[Answer], origin: Provenance) -> None:
     st.dataframe(rows_of(answers), hide_index=True, alt="Every X-ray with its set and probabilities")
     st.download_button(
         "Download all results (CSV)",
-        csv_of(answers),
+        csv_of(answers, origin),
         file_name="prediction_sets.csv",
         mime="text/csv",
         key="diagnose_csv",
