@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ppsets_core.bins import bin_index
-from ppsets_core.calibration import PUBLIC, Calibration, Simulation, check_binding, check_model
+from ppsets_core.calibration import PUBLIC, Calibration, Drawn, Simulation, check_binding, check_model
 from ppsets_core.errors import InputError
 from ppsets_core.planning import DIAGNOSIS, Plan, plan
 from ppsets_core.rules import rule_named
@@ -25,7 +25,7 @@ LONGEST = 500_000
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
 
 
-def write_calibration(drawn: Calibration | Simulation) -> str:
+def write_calibration(drawn: Drawn) -> str:
     """Every public number; thresholds by name where each diagnosis or group has one of its own."""
     kind = next(kind for kind, of in KINDS.items() if isinstance(drawn, of))
     facts = (*FACTS, *OF_RELEASE) if isinstance(drawn, Calibration) else FACTS
