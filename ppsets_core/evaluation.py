@@ -1,10 +1,11 @@
-"""How a threshold does on labelled records: coverage and set size."""
+"""How a threshold does on labelled records: coverage with its exact interval, and set size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ppsets_core.binomial import clopper_pearson
 from ppsets_core.calibration import Drawn
 from ppsets_core.sets import prediction_sets
 from ppsets_core.validation import check_labels
@@ -12,15 +13,39 @@ from ppsets_core.validation import check_labels
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Shares over the records evaluated; nan where a class or a size has no record."""
+    """Shares over the records evaluated, nan where a class or a size has no record; and exact 95% intervals.
+
+    The intervals are Clopper and Pearson's, of the coverage among patients like these with this very threshold.
+    """
 
     coverage: float
     mean_size: float
     size_counts: np.ndarray  # how many sets have 0, 1, … K classes
+    class_counts: np.ndarray  # how many records are of each class
     coverage_by_class: np.ndarray
     coverage_by_size: np.ndarray
     singleton_share: float
     empty_share: float
+
+    @property
+    def records(self) -> int:
+        return int(self.class_counts.sum())
+
+    @property
+    def covered(self) -> int:
+        return round(self.coverage * self.records)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return clopper_pearson(self.covered, self.records)
+
+    @property
+    def interval_by_class(self) -> list[tuple[float, float]]:
+        return _intervals(self.coverage_by_class, self.class_counts)
+
+    @property
+    def interval_by_size(self) -> list[tuple[float, float]]:
+        return _intervals(self.coverage_by_size, self.size_counts)
 
 
 def evaluate(
@@ -47,6 +72,7 @@ def evaluate(
         coverage=float(covered.mean()),
         mean_size=float(sizes.mean()),
         size_counts=counts,
+        class_counts=np.bincount(labels, minlength=number),
         coverage_by_class=_mean_by(labels, covered, number),
         coverage_by_size=_mean_by(sizes, covered, number + 1),
         singleton_share=float(counts[1] / records),
@@ -58,3 +84,7 @@ def _mean_by(group: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
     counts = np.bincount(group, minlength=groups)
     with np.errstate(invalid="ignore"):
         return np.bincount(group, weights=values, minlength=groups) / counts
+
+
+def _intervals(shares: np.ndarray, counts: np.ndarray) -> list[tuple[float, float]]:
+    return [clopper_pearson(round(share * n) if n else 0, int(n)) for share, n in zip(shares, counts, strict=True)]

@@ -17,6 +17,7 @@ from ppsets_core import (
     ranked_sets,
     simulate,
 )
+from ppsets_core.binomial import clopper_pearson
 
 PROBABILITIES = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25], [0.34, 0.33, 0.33], [0.1, 0.1, 0.8]])
 LABELS = np.array([0, 1, 2, 0])
@@ -124,3 +125,16 @@ def test_bad_records_are_refused(probabilities, labels, what):
 def test_bad_thresholds_are_refused(threshold):
     with pytest.raises(InputError, match="threshold"):
         prediction_sets(PROBABILITIES, threshold)
+
+
+def test_an_evaluation_has_exact_intervals_of_every_share():
+    e = evaluate(PROBABILITIES, LABELS, 0.7)
+    assert e.records == len(LABELS)
+    assert e.covered / e.records == e.coverage
+    assert e.interval == clopper_pearson(e.covered, e.records)
+    for shares, counts, intervals in (
+        (e.coverage_by_class, e.class_counts, e.interval_by_class),
+        (e.coverage_by_size, e.size_counts, e.interval_by_size),
+    ):
+        for share, count, (low, high) in zip(shares, counts, intervals, strict=True):
+            assert (low, high) == (0, 1) if not count else low <= share <= high
