@@ -39,6 +39,14 @@ def test_demo_to_ranked_sets_of_the_synthetic_x_rays(app, page):
     page.locator(CARDS).first.locator(".main-svg").first.wait_for()
 
 
+def test_pictures_have_no_address_that_anyone_could_ask_for(app, page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    diagnose(page, app, *xray_pngs(2, 6))
+    assert page.locator(f"{CARDS} img[alt^='X-ray'][src^='data:image/jpeg;base64,']").count() == 2
+    assert [url for url in asked if re.search(r"/media/.*\.(jpe?g|png)", url)] == []
+
+
 def test_files_dicom_and_what_is_no_x_ray(app, page, tmp_path):
     odd = colour_photo("<b>photo</b> *x*.png")
     torn = png("torn.png", xray_grey())

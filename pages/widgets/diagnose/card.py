@@ -1,18 +1,16 @@
 """One X-ray as a card: the image, its set in words, the softmax against the cutoff, and where the model looked."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import streamlit as st
 
+from pages.widgets.diagnose.small_picture import show_small
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text
 from ppsets_core.diagnosis import Answer
-from ppsets_core.diagnosis.thumbnail import picture_of
+from ppsets_core.diagnosis.thumbnail import jpeg_of, picture_of
 from ppsets_core.figures.diagnosis import softmax_figure
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 Colour = Literal["green", "blue", "orange", "red"]
 BADGES: dict[str, tuple[str, str, Colour]] = {
@@ -39,7 +37,8 @@ def show_card(answer: Answer, thresholds: list[float], examined: Examined) -> No
     if finding.doubt:
         st.warning(as_text(finding.doubt))
         if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
-            picture.image(finding.thumbnail, width="stretch", alt=f"Picture {answer.number + 1}")
+            with picture:
+                show_small(finding.thumbnail, f"Picture {answer.number + 1}")
             return
     st.write(as_text(answer.words))
     st.plotly_chart(
@@ -54,15 +53,15 @@ def show_card(answer: Answer, thresholds: list[float], examined: Examined) -> No
         chosen = st.selectbox("for the class", ranked, key=f"heat-class-{key}")
         heat = _heat(examined, answer, answer.classes.index(chosen))
         st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
-    shown = finding.thumbnail if heat is None else heat
-    picture.image(shown, width="stretch", alt=f"X-ray {answer.number + 1}")
+    with picture:
+        show_small(finding.thumbnail if heat is None else heat, f"X-ray {answer.number + 1}")
 
 
-def _heat(examined: Examined, answer: Answer, class_number: int) -> "Image":
+def _heat(examined: Examined, answer: Answer, class_number: int) -> bytes:
     from ppsets_core.network.gradcam import heat_map, overlay
 
     picture = picture_of(answer.finding.thumbnail, answer.finding.name)
-    return overlay(picture, heat_map(examined.model, picture, class_number))
+    return jpeg_of(overlay(picture, heat_map(examined.model, picture, class_number)))
 
 
 def _in_words(answer: Answer, thresholds: list[float]) -> str:

@@ -17,7 +17,7 @@ from ppsets_core.wording import scope
 
 A_PAGE, A_ROW = 12, 3
 UNKNOWN = "another one"
-STYLE = "<style>[class*='st-key-card-'] img { height: 15rem; object-fit: contain; background: #000; }</style>"
+STYLE = "<style>img.xray { display: block; width: 100%; height: 15rem; object-fit: contain; background: #000; }</style>"
 FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Flagged": "flagged"}
 
 
