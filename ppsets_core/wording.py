@@ -13,6 +13,8 @@ PROTECTED = {"record": "calibration record", "patient": "patient of the calibrat
 MARGINAL = "Coverage is an average over patients like these, not a promise about this one."
 WITHIN_EACH = "Coverage is an average over patients like these with the same {per}, not a promise about this one."
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
+SIMULATED = "This calibration is a simulation: its threshold was drawn for a trial and is no private release."
+TRIVIAL = "This calibration had too few records: every set holds every diagnosis."
 PRIVATE_TRAINING = (
     "What (ε, δ) protects: each X-ray that the last layer is trained on, one added or removed, in the weights written; "
     "for a patient with several of them, ε counts once for each. Their number and the classes count as public; the "

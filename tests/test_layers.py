@@ -21,7 +21,7 @@ LAYERS = (
     ("ledger", "diagnosis"),
     ("tradeoffs",),
     ("figures",),
-    ("experiments",),
+    ("experiments", "reports"),
     ("commands", "pages"),
 )
 LAYER = {part: number for number, layer in enumerate(LAYERS) for part in layer}

@@ -6,6 +6,8 @@ from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, Simulation
 from ppsets_core.calibration import Drawn
+from ppsets_core.places import ledger_path
+from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.wording import describe, guarantee, meaning, scope
 
 MOST_SHOWN = 6
@@ -14,7 +16,7 @@ SIMULATION = "This is a **simulation**: its threshold was drawn for a trial and 
 
 
 def show_calibration(calibration: Calibration | Simulation, source: str, key: str) -> None:
-    """Numbers, sentences, the JSON to keep, and the way on to Diagnose."""
+    """Numbers, sentences, the JSON and the report to keep, and the way on to Diagnose."""
     if isinstance(calibration, Simulation):
         st.warning(SIMULATION)
     warn_of_other_model(calibration)
@@ -33,6 +35,15 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
             key=f"{key}_json",
             on_click="ignore",
             icon=":material/download:",
+        )
+        st.download_button(
+            "Report to print (HTML)",
+            lambda: calibration_report(calibration, payer_of(calibration, ledger_path())),
+            file_name="calibration-report.html",
+            mime="text/html",
+            key=f"{key}_report",
+            on_click="ignore",
+            icon=":material/description:",
         )
         if st.button("Go to Diagnose", key=f"{key}_diagnose", type="primary", icon=":material/arrow_forward:"):
             st.switch_page("pages/diagnose.py")

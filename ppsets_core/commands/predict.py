@@ -3,11 +3,10 @@
 import argparse
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppsets_core.calibration import OTHER_MODEL, Drawn, Simulation
-from ppsets_core.calibration_file import read_calibration
+from ppsets_core.commands.files import saved_calibration
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.diagnosis import Answer, answers_of, counts, examine
 from ppsets_core.errors import FileError
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints the sets; pictures that do not look like chest X-rays are marked and not counted."""
     from ppsets_core.network import load_model
 
-    calibration = read_calibration(_text(args.calibration))
+    calibration = saved_calibration(args.calibration)
     folder = read_folder(args.images if len(args.images) > 1 else args.images[0], labels=False)
     model = load_model(args.weights)
     findings = examine(model, folder, thumbnails=False)
@@ -112,12 +111,3 @@ def _as_table(answers: Sequence[Answer], calibration: Drawn, marks: list[str]) -
         f"Not counted, no chest X-ray: {number['flagged']}."
     )
     return "\n".join([*lines, scope(calibration), NOT_A_DEVICE])
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(
-            f"{path} cannot be read as a calibration. Give the JSON file that a calibration saved."
-        ) from error

@@ -1,0 +1,23 @@
+"""`report`: a saved calibration as a document to read, print and file."""
+
+import argparse
+from pathlib import Path
+
+from ppsets_core.commands.arguments import add_ledger
+from ppsets_core.commands.files import saved_calibration, write_new
+from ppsets_core.reports.calibration import calibration_report, payer_of
+
+HELP = "a saved calibration as an HTML page to read, print and file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("calibration", help="JSON that a calibration saved")
+    parser.add_argument("--out", type=Path, required=True, help="the HTML file to write; must not exist yet")
+    add_ledger(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    drawn = saved_calibration(args.calibration)
+    write_new(args.out, calibration_report(drawn, payer_of(drawn, args.ledger)))
+    print(f"Written: {args.out}. Print it from any browser.")
+    return 0

@@ -1,0 +1,112 @@
+"""A calibration as a document: for the file of whoever answers for it, and for those who will use its sets."""
+
+from pathlib import Path
+
+from ppsets_core.calibration import Calibration, Drawn
+from ppsets_core.ledger import Account, Ledger
+from ppsets_core.ledger.amounts import shown
+from ppsets_core.planning import Plan
+from ppsets_core.provenance import Provenance
+from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, page, table
+from ppsets_core.reports.model import model_section
+from ppsets_core.reports.sections import asked, heading, provenance_section, warnings
+from ppsets_core.wording import guarantee, meaning, scope
+
+NOT_PROMISED = (
+    "It is no promise about one patient, and it does not hold for another hospital, another machine or another model "
+    "than calibrated.",
+    "The calibration's own records must have been new to the model, and as the patients to come: ppsets cannot know.",
+    "Several releases from the same patients add up. So does whatever else is published about them.",
+)
+
+
+def calibration_report(drawn: Drawn, account: Account | None = None) -> str:
+    """HTML, for screen and A4. `account`: who paid, to say what is left of the budget."""
+    origin = Provenance(drawn, None)
+    title = "Calibration report"
+    unit = drawn.unit if isinstance(drawn, Calibration) else "record"
+    of = f" of {drawn.dataset}" if isinstance(drawn, Calibration) and drawn.dataset else ""
+    return page(
+        f"{title}{of}",
+        heading(title, "Private prediction sets: the threshold that decides which diagnoses enter a set."),
+        warnings(drawn),
+        _first_numbers(drawn),
+        element("h2", "What was asked"),
+        facts(asked(drawn)),
+        element("h2", "What is promised"),
+        element("p", guarantee(drawn, unit)) if isinstance(drawn, Calibration) else None,
+        element("p", scope(drawn)),
+        bullets(NOT_PROMISED),
+        _released(drawn),
+        _spent(drawn, unit, account),
+        model_section(drawn.model, drawn.classes),
+        provenance_section(origin),
+    )
+
+
+def payer_of(drawn: Drawn, path: Path) -> Account | None:
+    """The account that paid for this very release, where the ledger at this path knows it."""
+    if not path.is_file():
+        return None
+    ledger = Ledger(path)
+    name = next((release.account for release in ledger.releases() if release.calibration == drawn), None)
+    return None if name is None else ledger.account(name)
+
+
+def _first_numbers(drawn: Drawn) -> Html:
+    first = {"coverage promised": f"≥ {100 * drawn.coverage_lower:.4g}%"}
+    first["ε spent"] = f"{drawn.epsilon_spent:g}" if isinstance(drawn, Calibration) else "0 (simulation)"
+    if drawn.per is None:
+        first |= {"threshold ŝ": f"{drawn.threshold:.6g}", "probability needed": f"{drawn.cutoff:.4g}"}
+    return numbers(first | {"records": f"{drawn.n:,}"})
+
+
+def _released(drawn: Drawn) -> list[Html]:
+    parts = [
+        element("h2", "What was released"),
+        element(
+            "p",
+            "The threshold and the numbers in this report that do not depend on the records' scores; nothing else."
+            if drawn.per is None
+            else f"A threshold for each {drawn.per}, and the numbers in this report that do not depend on the records; "
+            "nothing else.",
+        ),
+    ]
+    if drawn.per is None:
+        return [*parts, element("p", meaning(drawn))]
+    each = zip(drawn.names, drawn.thresholds, strict=True)
+    return [
+        *parts,
+        table([(name, f"{t:.6g}", f"{1 - t:.4g}") for name, t in each], [drawn.per, "ŝ", "probability needed"]),
+    ]
+
+
+def _spent(drawn: Drawn, unit: str, account: Account | None) -> list[Html]:
+    parts: list[Html] = [element("h2", "What it cost")]
+    if not isinstance(drawn, Calibration):
+        return [*parts, element("p", "Nothing: a simulation protects nobody, so its records must be public.")]
+    said: dict[str, Content] = {
+        "ε spent": f"{drawn.epsilon_spent:g}",
+        "Protects": f"one {unit}: whether it was there or another in its place, and what it said",
+        "Charged to": account.name if account else drawn.dataset,
+        "Budget": f"{shown(account.budget)}, of which {shown(account.left)} was left at the time of this report"
+        if account
+        else None,
+        "Drawn": _how(drawn),
+    }
+    return [*parts, facts(said)]
+
+
+def _how(planned: Plan) -> str:
+    if planned.is_trivial:
+        return "not at all: with too few records the threshold is 1"
+    words = f"by the exponential mechanism over {planned.m:,} bins"
+    if planned.rank is not None:
+        words += f", aimed at rank {planned.rank:,} of {planned.n:,}"
+    elif planned.level is not None:
+        words += f", aimed at level {planned.level:.6g}"
+    if planned.gamma is not None:
+        words += f" (γ = {planned.gamma:.4g})"
+    if planned.per is not None:
+        words += f", with half of ε for each {planned.per}, since one record may change two of them"
+    return f"{words}; drawn by OpenDP with exact arithmetic"

@@ -1,0 +1,113 @@
+"""The report of a calibration says what was asked, promised, released and spent, and holds nothing foreign."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from ppsets_core import Ledger, calibrate, plan, simulate
+from ppsets_core.__main__ import main
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.records.bundled import bundled_scores
+from ppsets_core.reports.calibration import calibration_report, payer_of
+from ppsets_core.reports.model import limits_of_the_card
+from tests.ledger.spending import records_of, spend
+
+SCORES = np.linspace(0, 1, 1000) ** 2
+
+
+class Read(HTMLParser):
+    """The text of a page, its elements, and every address that it names."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.words, self.elements, self.addresses = "", [], []
+        self.feed(document)
+        self.words = " ".join(self.words.split())
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        self.addresses += [value for key, value in attrs if key in ("src", "href", "srcset", "action", "data")]
+
+    def handle_data(self, data):
+        self.words += f" {data}"
+
+
+def test_what_was_asked_promised_released_and_spent(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.open_account("ward <3>", 4)
+    drawn = spend(ledger, 1.5, SCORES, "ward <3>")
+    read = Read(calibration_report(drawn, payer_of(drawn, tmp_path / "ledger.sqlite")))
+    for words in (
+        "at least 90% (α = 0.1), for all patients together",
+        "ε = 1.5, pure differential privacy",
+        f"ŝ = {drawn.threshold:.6g}",
+        "Each calibration record is protected by 1.5-differential privacy",
+        "not a promise about this one",
+        "Charged to ward <3>",
+        "4, of which 2.5 was left",
+        f"aimed at rank {drawn.rank:,} of 1,000",
+        drawn.date,
+        "Which model gave the probabilities is not recorded",
+        "Not a medical device",
+    ):
+        assert words in read.words
+
+
+def test_it_needs_nothing_from_elsewhere():
+    document = calibration_report(calibrate(records_of(SCORES, model=bundled_fingerprint()), 0.1, 1.0))
+    read = Read(document)
+    assert read.addresses == []
+    assert not {"script", "link", "iframe", "object", "form", "base"} & set(read.elements)
+    assert not re.search(r"url\(|@import", document)
+
+
+def test_each_diagnosis_has_its_line():
+    records = bundled_scores("calibration")
+    drawn = simulate(
+        records, plan(len(records), 0.1, 1.0, per="diagnosis", classes=records.classes), np.random.default_rng(0)
+    )
+    read = Read(calibration_report(drawn))
+    for name, threshold in zip(drawn.names, drawn.thresholds, strict=True):
+        assert f"{name} {threshold:.6g} {1 - threshold:.4g}" in read.words
+    assert "a simulation: its threshold was drawn for a trial" in read.words
+    assert "protected by" not in read.words
+
+
+def test_the_bundled_model_is_told_with_its_limits_and_another_as_unknown():
+    known = Read(calibration_report(calibrate(records_of(SCORES, model=bundled_fingerprint()), 0.1, 1.0)))
+    assert "The ResNet-18 that comes with ppsets" in known.words
+    assert len(limits_of_the_card()) > 3
+    assert all(limit in known.words for limit in limits_of_the_card())
+    other = Read(calibration_report(calibrate(records_of(SCORES, model="0" * 16), 0.1, 1.0)))
+    assert "It is not the model that comes with ppsets" in other.words
+
+
+def test_a_trivial_calibration_says_that_nothing_was_spent():
+    read = Read(calibration_report(calibrate(SCORES[:5], 0.1, 0.1)))
+    assert "too few records: every set holds every diagnosis" in read.words
+    assert "ε spent 0 " in read.words
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    saved, out, ledger = (tmp_path / name for name in ("cal.json", "report.html", "ledger.sqlite"))
+    Ledger(ledger).open_account("ward", 2)
+    drawn = spend(Ledger(ledger), 0.5, SCORES)
+    saved.write_text(drawn.to_json(), encoding="utf-8")
+    command = ["report", str(saved), "--out", str(out), "--ledger", str(ledger)]
+    assert main(command) == 0
+    assert "2, of which 1.5 was left" in Read(out.read_text(encoding="utf-8")).words
+    assert main(command) == 2
+    assert "exists; choose another name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_only_the_account_that_paid_is_named(tmp_path, known):
+    path = tmp_path / "ledger.sqlite"
+    assert payer_of(calibrate(SCORES, 0.1, 1.0), path) is None
+    ledger = Ledger(path)
+    ledger.open_account("ward", 2)
+    drawn = spend(ledger, 0.5, SCORES)
+    found = payer_of(drawn if known else calibrate(SCORES, 0.1, 0.5), path)
+    assert (found is not None and found.name == "ward") is known
