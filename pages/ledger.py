@@ -10,7 +10,7 @@ from ppsets_core import Ledger
 from ppsets_core.figures.ledger import spending
 from ppsets_core.ledger import Release
 from ppsets_core.ledger.amounts import shown
-from ppsets_core.ledger.export import export_csv, export_json, thresholds_in_words
+from ppsets_core.ledger.export import covered_in_words, export_csv, export_json, thresholds_in_words
 from ppsets_core.wording import describe
 
 ALL = "All data sets"
@@ -106,20 +106,22 @@ def _history(ledger: Ledger) -> None:
 
 
 def _row(release: Release) -> dict:
-    calibration = release.calibration
+    calibration, check = release.calibration, release.check
+    either = calibration or check
     return {
         "no.": release.id,
         "time (UTC)": _when(release.time),
         "data set": release.account,
         "ε": shown(release.epsilon),
-        "rule": calibration.method if calibration else "",
-        "α": calibration.alpha if calibration else None,
-        "n": calibration.n if calibration else None,
+        "rule": calibration.method if calibration else "check of coverage" if check else "",
+        "α": either.alpha if either else None,
+        "n": either.n if either else None,
         "m": calibration.m if calibration else None,
         "ŝ": thresholds_in_words(calibration) if calibration else None,
-        "protects one": calibration.unit if calibration else "",
-        "model": calibration.model or "unknown" if calibration else "",
-        "status": "released" if calibration else NOT_RELEASED,
+        "covered": covered_in_words(check) if check else None,
+        "protects one": either.unit if either else "",
+        "model": either.model or "unknown" if either else "",
+        "status": release.status,
     }
 
 

@@ -17,7 +17,7 @@ LAYERS = (
     ("calibration",),
     ("sets", "wording", "provenance"),
     ("evaluation", "records", "xrays"),
-    ("private_quantile", "simulation", "network", "gate"),
+    ("private_quantile", "private_check", "coverage_check", "simulation", "network", "gate"),
     ("ledger", "diagnosis"),
     ("tradeoffs",),
     ("figures",),

@@ -9,7 +9,7 @@ from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import visible
 from ppsets_core.ledger import Ledger, Release
 from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.export import export_json, thresholds_in_words
+from ppsets_core.ledger.export import covered_in_words, export_json, thresholds_in_words
 
 HELP = "budgets and releases: list them, raise a budget, or write a release's calibration again, for nothing"
 
@@ -68,9 +68,12 @@ def _export(ledger: Ledger, args: argparse.Namespace) -> int:
     found = [release for release in ledger.releases() if release.id == args.id]
     if not found:
         raise LedgerError(f"The ledger has no release {args.id}. `ppsets ledger` lists them.")
-    if found[0].calibration is None:
+    if found[0].check is not None:
+        text = found[0].check.to_json()
+    elif found[0].calibration is not None:
+        text = found[0].calibration.to_json()
+    else:
         raise LedgerError(f"Release {args.id} was charged and has no threshold: it is being drawn or was interrupted.")
-    text = found[0].calibration.to_json()
     if args.out is None:
         print(text, end="")
         return 0
@@ -95,6 +98,8 @@ def _confirm(question: str) -> None:
 
 def _line(release: Release) -> str:
     start = f"no. {release.id}  {release.time}  ε = {shown(release.epsilon)}"
+    if (check := release.check) is not None:
+        return f"{start}  check of n = {check.n:,}, covered {covered_in_words(check)}, protects one {check.unit}"
     if (drawn := release.calibration) is None:
         return f"{start}  charged, not released"
     return (

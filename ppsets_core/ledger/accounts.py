@@ -1,11 +1,14 @@
 """What a ledger holds, as it is read."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
 from ppsets_core.calibration import Calibration
 from ppsets_core.ledger.amounts import amount, difference
+from ppsets_core.private_check import CHECK, PrivateCheck
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,26 @@ class Account:
 
 @dataclass(frozen=True)
 class Release:
-    """One charge. Without a calibration it is being drawn, or was interrupted: spent, and not released."""
+    """One charge. Without a result it is being drawn, or was interrupted: spent, and not released."""
 
     id: int
     account: str
     epsilon: Decimal
     time: str
-    calibration: Calibration | None
+    result: str | None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        return None if self.result is None or self.check else Calibration.from_json(self.result)
+
+    @cached_property
+    def check(self) -> PrivateCheck | None:
+        is_check = self.result is not None and json.loads(self.result).get("kind") == CHECK
+        return PrivateCheck.from_json(self.result) if self.result and is_check else None
+
+    @property
+    def status(self) -> str:
+        return "charged, not released" if self.result is None else "released"
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.ledger.accounts import Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import Ledger
+from ppsets_core.private_check import PrivateCheck
 
 PUBLIC = ("method", "alpha", "n", "m", "per", "unit", "model")
-COLUMNS = ("id", "time", "dataset", "epsilon", "status", *PUBLIC, "threshold")
+COLUMNS = ("id", "time", "dataset", "epsilon", "status", "kind", *PUBLIC, "threshold", "covered")
 
 
 def export_csv(ledger: Ledger) -> str:
@@ -37,22 +38,34 @@ def export_json(ledger: Ledger) -> str:
 
 
 def _row(release: Release) -> dict:
-    calibration = release.calibration
-    public = {name: getattr(calibration, name) if calibration else None for name in PUBLIC}
-    status = "released" if calibration else "charged, not released"
+    calibration, check = release.calibration, release.check
+    public = {name: getattr(calibration or check, name, None) for name in PUBLIC}
     return {
         "id": release.id,
         "time": release.time,
         "dataset": release.account,
         "epsilon": shown(release.epsilon),
-        "status": status,
+        "status": release.status,
+        "kind": "check" if check else "calibration" if calibration else None,
         **public,
         "threshold": None if calibration is None else _threshold(calibration),
+        "covered": None if check is None else covered_in_words(check),
     }
 
 
 def _threshold(calibration: Calibration) -> float | str:
     return calibration.threshold if calibration.per is None else thresholds_in_words(calibration)
+
+
+def covered_in_words(check: PrivateCheck) -> str:
+    """The noisy share that was covered with its 95% interval, overall or of each diagnosis."""
+    told = [
+        f"{100 * share:.1f}% ({100 * low:.1f}% to {100 * high:.1f}%)"
+        for share, (low, high) in zip(check.shares(), check.intervals(), strict=True)
+    ]
+    if check.per is None:
+        return told[0]
+    return "; ".join(f"{name}: {words}" for name, words in zip(check.classes, told, strict=True))
 
 
 def thresholds_in_words(calibration: Calibration) -> str:

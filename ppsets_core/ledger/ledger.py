@@ -3,15 +3,18 @@
 import os
 import sqlite3
 import uuid
+from collections.abc import Callable
 from decimal import Decimal
+from typing import cast
 
-from ppsets_core.calibration import Calibration, check_binding, now
+from ppsets_core.calibration import Calibration, Drawn, check_binding, now
 from ppsets_core.errors import BudgetError, InputError, LedgerError
 from ppsets_core.ledger.accounts import Account, BudgetChange, Release, Snapshot
 from ppsets_core.ledger.amounts import amount, shown, total
 from ppsets_core.ledger.key import fingerprint
 from ppsets_core.ledger.store import Store, stamp_of
 from ppsets_core.planning import Plan
+from ppsets_core.private_check import PrivateCheck, check_can_be_checked, private_check
 from ppsets_core.private_quantile import check_plan, release
 from ppsets_core.records.records import Records
 from ppsets_core.validation import check_name
@@ -104,27 +107,57 @@ class Ledger:
         account is opened by its first charge. `request` identifies the user's click: repeating it returns the same
         release and charges nothing.
         """
-        if not isinstance(records, Records):
-            raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
-        if not isinstance(account, Account):
-            raise LedgerError("A release needs an account to charge: `account_for` with a name and a budget gives one.")
-        check_binding(records.unit, records.model, account.name)
+        _check_payment(records, account)
         check_plan(records, plan)
         if plan.is_trivial:
             return release(records, plan, dataset=account.name)
+
+        def draw(dataset: str) -> Calibration:
+            return release(records, plan, dataset=dataset)
+
+        return cast(Calibration, self._spend(records, account, plan.epsilon, draw, request))
+
+    def check(
+        self,
+        records: Records,
+        calibration: Drawn,
+        account: Account,
+        epsilon: float,
+        *,
+        per: str | None = None,
+        request: str | None = None,
+    ) -> PrivateCheck:
+        """Charge ε, then release how many of these patients the calibration's sets covered, all or per diagnosis."""
+        _check_payment(records, account)
+        check_can_be_checked(records, calibration, epsilon, per)
+
+        def draw(dataset: str) -> PrivateCheck:
+            return private_check(records, calibration, epsilon, per=per, dataset=dataset)
+
+        return cast(PrivateCheck, self._spend(records, account, epsilon, draw, request))
+
+    def _spend(
+        self,
+        records: Records,
+        account: Account,
+        epsilon: float,
+        draw: Callable[[str], Calibration | PrivateCheck],
+        request: str | None,
+    ) -> Calibration | PrivateCheck:
+        """Charge, draw, keep what was drawn; a request that was charged before gets what it was given then."""
         request = request or uuid.uuid4().hex
         owner = fingerprint(self._store.key, records.identity)
-        charged = self._charge(account, owner, amount(plan.epsilon), request)
-        if isinstance(charged, Calibration):
+        charged = self._charge(account, owner, amount(epsilon), request)
+        if not isinstance(charged, str):
             return charged
-        calibration = release(records, plan, dataset=charged)
+        drawn = draw(charged)
         with self._store.writing() as db:
             update = "UPDATE releases SET calibration = ? WHERE request = ? AND calibration IS NULL"
-            if db.execute(update, [calibration.to_json(), request]).rowcount != 1:
+            if db.execute(update, [drawn.to_json(), request]).rowcount != 1:
                 raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
-        return calibration
+        return drawn
 
-    def _charge(self, wanted: Account, owner: str, epsilon: Decimal, request: str) -> Calibration | str:
+    def _charge(self, wanted: Account, owner: str, epsilon: Decimal, request: str) -> Calibration | PrivateCheck | str:
         """The account charged, on disk when it returns; the earlier release if this request was charged before."""
         with self._store.writing() as db:
             query = "SELECT id, dataset, epsilon, time, calibration FROM releases WHERE request = ?"
@@ -146,13 +179,21 @@ class Ledger:
             return account.name
 
 
-def _earlier(release: Release) -> Calibration:
-    if release.calibration is None:
+def _check_payment(records: Records, account: Account) -> None:
+    if not isinstance(records, Records):
+        raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
+    if not isinstance(account, Account):
+        raise LedgerError("A release needs an account to charge: `account_for` with a name and a budget gives one.")
+    check_binding(records.unit, records.model, account.name)
+
+
+def _earlier(release: Release) -> Calibration | PrivateCheck:
+    if (result := release.calibration or release.check) is None:
         raise LedgerError(
             f"This request, charged at {release.time}, is being drawn or was interrupted. {LOOK} before asking again: "
             "another request costs ε anew."
         )
-    return release.calibration
+    return result
 
 
 def _snapshot(db: sqlite3.Connection) -> Snapshot:
@@ -194,8 +235,8 @@ def _unknown(name: str) -> Account:
 
 
 def _release(row: tuple[int, str, str, str, str | None]) -> Release:
-    number, account, epsilon, time, calibration = row
-    return Release(number, account, Decimal(epsilon), time, Calibration.from_json(calibration) if calibration else None)
+    number, account, epsilon, time, result = row
+    return Release(number, account, Decimal(epsilon), time, result)
 
 
 def _record_budget(db: sqlite3.Connection, name: str, budget: Decimal) -> None:
