@@ -1,15 +1,16 @@
-"""Entry: page configuration, navigation, and what every screen shares."""
+"""Entry: the gate before every request; page configuration, navigation, and what every screen shares."""
 
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.widgets.calibration_card import one_line
 from pages.widgets.glossary import show_glossary
 from pages.widgets.guard import guarded
+from pages.widgets.server.start import browser_opened, protection
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
-from pages.widgets.uploads import keep_uploads_in_memory
 from ppsets_core.wording import NOT_A_DEVICE
 
 HERE = Path(__file__).parent
@@ -28,23 +29,32 @@ STYLE = """<style>
 @media (max-width: 768px) { .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
 
-keep_uploads_in_memory()
-st.set_page_config(page_title="ppsets", page_icon=LOGO, layout="wide")
-st.logo(LOGO, size="large")
-st.html(STYLE)
-pages = [
-    st.Page(f"pages/{name}.py", title=name.title(), icon=icon, default=name == "home") for name, icon in SCREENS.items()
-]
-screen = st.navigation(pages)
-with st.sidebar:
-    calibration = active_calibration()
-    if calibration is None:
-        st.markdown(":small[No calibration yet.]")
-    else:
-        st.markdown(f":small[{as_text(f'Calibrated with {calibration_source()}: {one_line(calibration)}.')}]")
-    st.markdown(f":small[**{NOT_A_DEVICE}**]")
-    show_glossary()
-with st.container(key="narrow_notice"):
-    st.markdown(f":small[**{NOT_A_DEVICE}**]")
-with guarded():
-    screen.run()
+
+def main() -> None:
+    st.set_page_config(page_title="ppsets", page_icon=LOGO, layout="wide")
+    st.logo(LOGO, size="large")
+    st.html(STYLE)
+    screen = st.navigation(
+        [
+            st.Page(f"pages/{name}.py", title=name.title(), icon=SCREENS[name], default=name == "home")
+            for name in SCREENS
+        ]
+    )
+    with st.sidebar:
+        calibration = active_calibration()
+        if calibration is None:
+            st.markdown(":small[No calibration yet.]")
+        else:
+            st.markdown(f":small[{as_text(f'Calibrated with {calibration_source()}: {one_line(calibration)}.')}]")
+        st.markdown(f":small[**{NOT_A_DEVICE}**]")
+        show_glossary()
+    with st.container(key="narrow_notice"):
+        st.markdown(f":small[**{NOT_A_DEVICE}**]")
+    with guarded():
+        screen.run()
+
+
+if get_script_run_ctx(suppress_warning=True) is None:
+    app = st.App(__file__, middleware=protection(), lifespan=browser_opened)  # for the server, which finds it by name
+else:
+    main()

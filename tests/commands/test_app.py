@@ -20,7 +20,7 @@ from streamlit.web import bootstrap
 names = sys.argv[1].split()
 def run(script, *rest):
     print(json.dumps({"script": script, **{name: config.get_option(name) for name in names}}))
-bootstrap.run = run
+bootstrap.run_asgi_app = run
 from ppsets_core.__main__ import main
 main(["app", *sys.argv[2:]])
 """

@@ -1,0 +1,162 @@
+"""The gate before every request: right host, own pages only, no frames, and media only for whom they were shown to.
+
+Streamlit checks hosts and origins at its socket alone, and asks the internet for its own address where an origin is
+foreign. Nothing foreign gets that far.
+"""
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from pages.widgets.server.told import Told
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+BROWSER = "ppsets_browser"
+BEFORE_A_SOCKET = "/_stcore/host-config"
+"""What every page asks for once, before it opens its socket."""
+MONTH = 30 * 24 * 3600
+CLOSED = ("/_stcore/agent", "/_stcore/metrics")
+"""Driving the app without a browser, and how much each part of it holds: offered by Streamlit, and not by us."""
+# Streamlit's pages need inline styles and scripts; that they may talk to nobody else holds without exception.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+_OURS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+
+class Gate:
+    """ASGI middleware around the whole app; `hosts` are the names under which browsers may know it."""
+
+    def __init__(self, app: Asgi, hosts: Iterable[str], base: str = "") -> None:
+        self.app = app
+        self.hosts = frozenset(host.lower() for host in hosts)
+        self.base = f"/{base.strip('/')}".rstrip("/")
+        self.told = Told()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, path = _headers(scope), scope["path"].removeprefix(self.base)
+        browser = _browser(headers)
+        if not self._is_for_us(headers) or _is_foreign(scope["method"], headers):
+            await _refuse(send, 403)
+        elif path.startswith(CLOSED) or (path.startswith("/media/") and not self.told.knows(browser, path)):
+            await _refuse(send, 404)
+        else:
+            is_new = browser is None and path == BEFORE_A_SOCKET
+            await self.app(scope, receive, _sealed(send, _new_cookie(scope["scheme"]) if is_new else None))
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = _headers(scope)
+        if not self._is_for_us(headers) or not headers.get("origin"):
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        browser = _browser(headers)
+        if browser is None:
+            await self.app(scope, receive, send)
+            return
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "websocket.send" and message.get("bytes"):
+                self.told.sent(browser, message["bytes"])
+            await send(message)
+
+        self.told.connected(browser)
+        try:
+            await self.app(scope, receive, noting)
+        finally:
+            self.told.disconnected(browser)
+
+    def _is_for_us(self, headers: dict[str, str]) -> bool:
+        """One of our names is asked, and the page that asks, where the browser names it, has that name, too."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        return _name(host) in self.hosts and origin in (None, "", f"http://{host}", f"https://{host}")
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """By lower-case name; one that is given twice is joined, and so is none that we know."""
+    found: dict[str, str] = {}
+    for raw, value in scope["headers"]:
+        name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
+        found[name] = f"{found[name]}; {text}" if name in found else text
+    return found
+
+
+def _name(host: str) -> str:
+    """The name of a Host header without its port, as one writes it; "" if it is none."""
+    if not re.fullmatch(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?", host):
+        return ""
+    return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+
+
+def _is_foreign(method: str, headers: dict[str, str]) -> bool:
+    """Whether another site's page asks. Following a link to us is all that it may do."""
+    if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return False
+    goes_there = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    return method not in ("GET", "HEAD") or not goes_there
+
+
+def _browser(headers: dict[str, str]) -> str | None:
+    """The random name that the gate gave to this browser."""
+    found = re.search(rf"(?:^|;)\s*{BROWSER}=([0-9a-f]{{64}})\s*(?:;|$)", headers.get("cookie", ""))
+    return found[1] if found else None
+
+
+def _sealed(send: Send, cookie: bytes | None) -> Send:
+    """Adds our headers to the answer, and the cookie."""
+
+    async def sealed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = [
+                (name, value) for name, value in message.get("headers", ()) if name.decode().lower() not in HEADERS
+            ]
+            given += _OURS if cookie is None else [*_OURS, (b"set-cookie", cookie)]
+            message = {**message, "headers": given}
+        await send(message)
+
+    return sealed
+
+
+def _new_cookie(scheme: str) -> bytes:
+    secure = "; Secure" if scheme == "https" else ""
+    return f"{BROWSER}={secrets.token_hex(32)}; Path=/; Max-Age={MONTH}; HttpOnly; SameSite=Lax{secure}".encode()
+
+
+async def _refuse(send: Send, status: int) -> None:
+    headers = [*_OURS, (b"content-type", b"text/plain"), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})

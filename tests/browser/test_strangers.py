@@ -1,0 +1,82 @@
+"""Other sites and other browsers: they cannot frame the app, speak to it, or fetch what it shows to someone else."""
+
+import http.client
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.browser.driving import press, sees, visit
+from tests.browser.watching import left, serve_watched
+
+STRANGERS = ["http://evil.example", "https://evil.streamlit.app", "http://localhost:1", "null"]
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
+
+def status(url: str, path: str, **headers: str) -> int:
+    """What the server answers to a request that no browser of ours sends."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    try:
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def handshake(url: str, **headers: str) -> int:
+    return status(url, "/_stcore/stream", **UPGRADE, **headers)
+
+
+def test_a_foreign_page_makes_the_server_connect_to_nobody(chromium, tmp_path):
+    with serve_watched(tmp_path) as (app, notes):
+        assert handshake(app.url, Origin=app.url) == 101
+        assert [handshake(app.url, Origin=origin) for origin in STRANGERS] == [403] * len(STRANGERS)
+        assert handshake(app.url, Origin="http://evil.example", Host="evil.example") == 403
+        assert handshake(app.url) == 403
+        assert [status(app.url, "/_stcore/host-config", Origin=origin) for origin in STRANGERS] == [403] * 4
+        assert status(app.url, "/", Host="evil.example") == 403
+        assert left(notes) == []
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "https://evil.streamlit.app"])
+def test_no_other_site_can_frame_the_app(page, app, origin):
+    html = f"<h1>Not ours</h1><iframe src='{app.url}/calibrate' width=1000 height=700></iframe>"
+    page.context.route(f"{origin}/**", lambda route: route.fulfill(content_type="text/html", body=html))
+    page.goto(f"{origin}/")
+    page.wait_for_timeout(3000)
+    assert [frame.url for frame in page.frames if frame.url.startswith(app.url)] == []
+
+
+def test_what_one_browser_is_shown_no_other_can_fetch(new_page, app):
+    page, other = new_page(), new_page()
+    visit(page, app)
+    press(page, "Try the demo")
+    sees(page, "Active calibration:")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download calibration (JSON)").click()
+    address = download.value.url
+    assert "/media/" in address
+    assert page.request.get(address).status == 200
+    visit(other, app)
+    assert other.request.get(address).status == 404
+    assert status(app.url, urlsplit(address).path) == 404
+
+
+def test_no_picture_of_ours_loads_in_a_page_of_others(page, app):
+    page.context.route("http://evil.example/**", lambda route: route.fulfill(content_type="text/html", body="Not ours"))
+    visit(page, app)
+    loads = """address => new Promise(done => {
+        const image = new Image();
+        image.onload = () => done(true);
+        image.onerror = () => done(false);
+        image.src = address;
+    })"""
+    ours = f"{app.url}/favicon.png"
+    assert page.evaluate(loads, ours) is True
+    elsewhere = page.context.new_page()
+    elsewhere.goto("http://evil.example/")
+    assert elsewhere.evaluate(loads, ours) is False

@@ -1,0 +1,141 @@
+"""The gate before every request, asked as browsers and others ask."""
+
+import asyncio
+
+import pytest
+
+from pages.widgets.server.gate import BEFORE_A_SOCKET, BROWSER, HEADERS, Gate
+
+HOST = ("host", "localhost:8501")
+OWN = ("origin", "http://localhost:8501")
+HASH = "0123456789abcdef" * 2
+COOKIE = ("cookie", f"other=1; {BROWSER}={'ab' * 32}")
+
+
+async def answering(scope, receive, send):
+    """Stands for Streamlit: a page for every request, and at every socket the name of one picture."""
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"X-Frame-Options", b"ALLOWALL")]})
+        await send({"type": "http.response.body", "body": b"page"})
+    else:
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.send", "bytes": f"\x12\x2a/media/{HASH}.jpg2".encode()})
+        await receive()
+
+
+def gate() -> Gate:
+    return Gate(answering, hosts=["localhost", "127.0.0.1"])
+
+
+def asked(a_gate: Gate, path: str = "/", *headers, method: str = "GET", kind: str = "http", during=None) -> list[dict]:
+    """What the gate sends for one request; `during` runs while a socket is open."""
+    sent: list[dict] = []
+
+    async def receive() -> dict:
+        if during is not None and any(message["type"] == "websocket.send" for message in sent):
+            during()
+        return {"type": "websocket.disconnect"}
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    raw = [(name.encode(), value.encode()) for name, value in headers]
+    scope = {"type": kind, "method": method, "path": path, "headers": raw, "scheme": "http"}
+    asyncio.run(a_gate(scope, receive, send))
+    return sent
+
+
+def status(*args, **options) -> int:
+    return asked(gate(), *args, **options)[0]["status"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "localhost@evil.example", "evil.example:8501", "", "localhost:x"]
+)
+def test_another_host_is_refused_everywhere(host):
+    assert status("/", ("host", host)) == 403
+    assert status("/media/x", ("host", host), COOKIE) == 403
+    (closed,) = asked(gate(), "/_stcore/stream", ("host", host), ("origin", f"http://{host}"), kind="websocket")
+    assert closed["type"] == "websocket.close"
+
+
+@pytest.mark.parametrize("hosts", [[HOST, HOST], []])
+def test_two_hosts_or_none_are_refused(hosts):
+    assert status("/", *hosts) == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8501", "127.0.0.1:8501", "localhost.:1"])
+def test_our_own_names_are_served(host):
+    assert status("/", ("host", host)) == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://localhost:9999", "null", "https://share.streamlit.io", "file://"]
+)
+def test_a_foreign_page_is_refused_at_the_socket_and_elsewhere(origin):
+    assert status("/_stcore/host-config", HOST, ("origin", origin)) == 403
+    (closed,) = asked(gate(), "/_stcore/stream", HOST, ("origin", origin), kind="websocket")
+    assert closed["type"] == "websocket.close"
+
+
+def test_a_socket_opens_for_our_own_page_only():
+    assert asked(gate(), "/_stcore/stream", HOST, OWN, kind="websocket")[0]["type"] == "websocket.accept"
+    (closed,) = asked(gate(), "/_stcore/stream", HOST, kind="websocket")
+    assert closed["type"] == "websocket.close"
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_site_may_link_to_us_and_nothing_else(site):
+    def fetch(mode, dest):
+        return HOST, ("sec-fetch-site", site), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)
+
+    assert status("/", *fetch("navigate", "document")) == 200
+    assert status("/", *fetch("navigate", "document"), method="POST") == 403
+    assert status("/", *fetch("navigate", "iframe")) == 403
+    assert status("/media/x", *fetch("no-cors", "image")) == 403
+    assert status("/static/x.js", *fetch("no-cors", "script")) == 403
+
+
+def test_every_answer_forbids_frames_whatever_streamlit_says():
+    for path, headers in (("/", [HOST]), ("/", [("host", "evil.example")]), ("/media/x", [HOST])):
+        start = asked(gate(), path, *headers)[0]
+        found = [(name.decode().lower(), value.decode()) for name, value in start["headers"]]
+        assert [pair for pair in HEADERS.items() if pair not in found] == []
+        assert [value for name, value in found if name == "x-frame-options"] == ["DENY"]
+    assert "frame-ancestors 'none'" in HEADERS["content-security-policy"]
+
+
+@pytest.mark.parametrize("path", ["/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/metrics"])
+def test_what_streamlit_offers_to_programs_is_closed(path):
+    assert status(path, HOST) == 404
+
+
+def cookie_of(path: str, *headers) -> str | None:
+    given = dict(asked(gate(), path, HOST, *headers)[0]["headers"])
+    return given[b"set-cookie"].decode() if b"set-cookie" in given else None
+
+
+def test_a_browser_is_named_once_before_its_first_socket():
+    first, second = cookie_of(BEFORE_A_SOCKET), cookie_of(BEFORE_A_SOCKET)
+    assert first is not None
+    assert first != second
+    assert first.startswith(f"{BROWSER}=")
+    assert "HttpOnly; SameSite=Lax" in first
+    assert cookie_of("/") is None
+    assert cookie_of(BEFORE_A_SOCKET, COOKIE) is None
+
+
+def test_a_picture_is_served_to_the_browser_it_was_shown_to():
+    one = gate()
+    picture = f"/media/{HASH}.jpg"
+    other = ("cookie", f"{BROWSER}={'cd' * 32}")
+
+    def fetched(*headers) -> int:
+        return asked(one, picture, HOST, *headers)[0]["status"]
+
+    assert fetched(COOKIE) == 404
+    asked(one, "/_stcore/stream", HOST, OWN, COOKIE, kind="websocket")
+    assert (fetched(COOKIE), fetched(other), fetched()) == (200, 404, 404)
+    assert asked(one, f"/media/{'f' * 32}.jpg", HOST, COOKIE)[0]["status"] == 404
+    asked(one, "/_stcore/stream", HOST, OWN, kind="websocket")
+    assert fetched() == 404
