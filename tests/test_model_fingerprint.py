@@ -1,24 +1,52 @@
-"""A model has one fingerprint, whether it is in memory, in a file, or read without torch."""
+"""A model has one fingerprint, whether it is in memory, in a file, or read without torch; and it tells nothing."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
 
-from ppsets_core.model_fingerprint import bundled_fingerprint, fingerprint_of
+import pytest
+import torch
+
+from ppsets_core.model_fingerprint import FINGERPRINT, LONGEST_HEADER, bundled_facts, bundled_fingerprint, header_of
 from ppsets_core.network import load_model, save_model
-from tests.network.chests import small_model
+from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
+from tests.network.chests import small_model, training_set
 
 
-def test_a_bundled_model_has_the_fingerprint_of_its_file():
-    assert load_model().fingerprint == bundled_fingerprint()
+def test_the_bundled_model_is_known_by_the_same_without_torch():
+    model = load_model()
+    assert (model.fingerprint, list(model.classes)) == (bundled_fingerprint(), bundled_facts()["classes"])
     code = "import sys, ppsets_core.model_fingerprint as f; f.bundled_fingerprint(); print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
 
 
-def test_it_outlasts_saving_and_tells_weights_and_class_names_apart(tmp_path):
+def test_it_outlasts_saving_and_no_two_models_share_one(tmp_path):
     model, path = small_model(), tmp_path / "weights.safetensors"
     save_model(model, path)
-    assert model.fingerprint == fingerprint_of(path.read_bytes()) == load_model(path).fingerprint
-    renamed = replace(model, classes=tuple(reversed(model.classes)))
-    assert len({model.fingerprint, renamed.fingerprint, bundled_fingerprint()}) == 3
+    assert model.fingerprint == load_model(path).fingerprint
+    assert re.fullmatch(FINGERPRINT, model.fingerprint)
+    assert len({model.fingerprint, small_model().fingerprint, bundled_fingerprint()}) == 3
+
+
+def test_equal_weights_from_equal_xrays_have_another_so_that_no_guess_about_them_can_be_tested():
+    base, data, recipe = small_model(), training_set(12), LastLayerRecipe(epochs=1, batch_size=16)
+    one, other = (fine_tune_last_layer(base, data, recipe).model for _ in range(2))
+    assert torch.equal(one.network.fc.weight, other.network.fc.weight)
+    assert len({base.fingerprint, one.fingerprint, other.fingerprint}) == 3
+
+
+def test_weights_of_an_earlier_version_have_none(tmp_path):
+    path = tmp_path / "weights.safetensors"
+    save_model(replace(small_model(), fingerprint=None), path)
+    assert load_model(path).fingerprint is None
+
+
+def test_a_header_is_bounded_before_it_is_parsed(tmp_path):
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes((LONGEST_HEADER + 1).to_bytes(8, "little") + b"{}")
+    with pytest.raises(Exception, match="its header is longer than any ResNet-18's"):
+        header_of(path)
+    with pytest.raises(Exception, match=r"weights\.safetensors: its header"):
+        load_model(path)

@@ -145,7 +145,7 @@ def test_a_changed_file_is_refused(change):
 
 def test_the_ledger_charges_first_answers_a_repeated_request_and_refuses_what_is_over(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    data = records(patients=np.array([f"p{i}" for i in range(400)]))
+    data = records(patients=np.array([f"p{i}" for i in range(400)]), unit="patient")
     account = ledger.account_for(data, "ward", 1)
     check = ledger.check(data, CALIBRATION, account, 0.6, per="diagnosis", request="click")
     assert (check.dataset, check.unit, check.epsilon) == ("ward", "patient", 0.6)

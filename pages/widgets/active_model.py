@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.widgets.text import as_text
 from ppsets_core.calibration import OTHER_MODEL, Drawn
-from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.model_fingerprint import bundled_facts, bundled_fingerprint
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
@@ -22,6 +22,13 @@ def active_model() -> "XrayModel":
 def model_name() -> str:
     """What the active weights are called, as plain text that is yet to be escaped."""
     return st.session_state.get(_NAME, "the bundled ResNet-18")
+
+
+def model_classes() -> tuple[str, ...]:
+    """The diagnoses that the active weights know. Loads no torch."""
+    if (model := st.session_state.get(_MODEL)) is not None:
+        return model.classes
+    return tuple((bundled_facts() or {}).get("classes", ()))
 
 
 def set_active_model(model: "XrayModel | None", name: str) -> None:

@@ -91,7 +91,7 @@ def _what_was_read(read: Records, records: Records) -> str:
     patients = read.patient_count
     if patients is None:
         return f"{len(read):,} records, patients unknown: ε protects a record, which is a patient if each has one."
-    if len(records) == len(read) > patients:
+    if records.unit == "record":
         return (
             f"{len(read):,} records of {patients:,} patients, all used, so ε protects one record: "
             "a patient with several records loses up to several times as much."

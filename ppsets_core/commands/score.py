@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from ppsets_core.xrays import read_folder
 
     model = load_model(args.weights)
-    folder = read_folder(args.folder, labels=args.labels, split=args.split)
+    folder = read_folder(args.folder, labels=args.labels, split=args.split, classes=model.classes)
     scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
     tell_refused(scores.refused)
     numbers, unknown = known_labels(model.classes, scores.names, scores.labels)
@@ -46,9 +46,10 @@ def run(args: argparse.Namespace) -> int:
     }
     if (patients := known_patients([scores.patients[place] for place in kept])) is not None:
         columns["patient"] = [plain_cell(str(patient)) for patient in patients]
-    elif note := patients_note(scores.patients):
+    if note := patients_note(scores.patients):
         print(note, file=sys.stderr)
-    columns["model"] = [model.fingerprint] * len(kept)
+    if model.fingerprint:
+        columns["model"] = [model.fingerprint] * len(kept)
     shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
     header = [*columns, *map(plain_cell, model.classes)]
     rows = [[*facts, *row] for *facts, row in zip(*columns.values(), shares, strict=True)]

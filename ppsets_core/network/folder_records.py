@@ -7,6 +7,7 @@ import numpy as np
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.refused import Refused
+from ppsets_core.records.columns import TEXTS
 from ppsets_core.records.records import Records
 from ppsets_core.sets import conformity_scores
 
@@ -47,16 +48,16 @@ def records_of(source: str, model: "XrayModel", predicted: "FolderPrediction") -
 
 
 def known_patients(patients: Sequence[str | None]) -> np.ndarray | None:
-    """Each record's patient if all are known; where some are not, nobody can say whom a record belongs to."""
-    return np.array(patients) if all(patients) else None
+    """Each record's patient, '' where its labels row names nobody; None where no column names patients."""
+    return None if None in patients else np.array(patients, dtype=TEXTS)
 
 
 def patients_note(patients: Sequence[str | None]) -> str:
-    """What to say where only some X-rays name their patient."""
+    """What to say where some X-rays of a column of patients name nobody."""
     named = sum(map(bool, patients))
-    if named in (0, len(patients)):
+    if named == len(patients) or None in patients:
         return ""
     return (
-        f"Patients are named for {named:,} of {len(patients):,} X-rays only, so they are not used: "
-        "ε protects one X-ray. Name the others to protect patients."
+        f"Patients are named for {named:,} of {len(patients):,} X-rays only: each of the others counts as a patient of "
+        "its own. Name them, for a patient with several of those loses several times as much."
     )

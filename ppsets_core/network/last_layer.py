@@ -11,6 +11,7 @@ from torch.optim import AdamW, Optimizer
 from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.errors import InputError
+from ppsets_core.model_fingerprint import new_fingerprint
 from ppsets_core.network.dp_sgd import Privacy, make_private
 from ppsets_core.network.fast import BATCH_SIZE, optimise
 from ppsets_core.network.measures import accuracy_and_recall, class_weights, fit_temperature
@@ -98,7 +99,13 @@ def fine_tune_last_layer(
     temperature = 1.0 if privacy else fit_temperature(logits, data.labels[held_out])
     final = _blank_layer(inputs.shape[1], len(data.classes))
     final.load_state_dict(layer.state_dict())
-    model = replace(base, classes=data.classes, temperature=temperature, network=_with_last_layer(base.network, final))
+    model = replace(
+        base,
+        classes=data.classes,
+        temperature=temperature,
+        network=_with_last_layer(base.network, final),
+        fingerprint=new_fingerprint(),
+    )
     return FineTuned(model, *shares, spent() if privacy else None)
 
 

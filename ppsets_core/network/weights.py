@@ -2,19 +2,26 @@
 
 import json
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
-from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS, fingerprint_of
+from ppsets_core.model_fingerprint import (
+    BUNDLED_WEIGHTS,
+    FINGERPRINT,
+    bundled_fingerprint,
+    header_of,
+    new_fingerprint,
+)
 from ppsets_core.network.fast import optimise
 from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.resnet import build_resnet18
@@ -29,23 +36,21 @@ _FIELDS = {"architecture", "classes", "resize", "crop", "mean", "std", "temperat
 
 @dataclass(frozen=True, eq=False)
 class XrayModel:
-    """A ResNet-18 with its classes, its preprocessing and the temperature that divides its logits."""
+    """A ResNet-18 with its classes, its preprocessing and the temperature that divides its logits.
+
+    `fingerprint` is the name by which calibrations know it: whoever changes the weights takes a new one. None for
+    weights of a version that gave none."""
 
     classes: tuple[str, ...]
     preprocessing: Preprocessing
     temperature: float
     network: "ResNet"
+    fingerprint: str | None = field(default_factory=new_fingerprint)
 
     @cached_property
     def fast_network(self) -> torch.jit.ScriptModule:
         """The same network, frozen and fused, as prediction runs it."""
         return optimise(self.network, self.preprocessing.crop)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Names the weights, classes and preprocessing: the fingerprint of the file that `save_model` writes."""
-        tensors, metadata = _contents(self)
-        return fingerprint_of(save(tensors, metadata))
 
 
 def load_model(path: str | Path | None = None, *, name: str | None = None) -> XrayModel:
@@ -57,7 +62,7 @@ def load_model(path: str | Path | None = None, *, name: str | None = None) -> Xr
     _check_file(path, name)
     try:
         with safe_open(path, framework="pt") as file:
-            classes, preprocessing, temperature = _read_metadata(file.metadata() or {}, name)
+            classes, preprocessing, temperature, fingerprint = _read_metadata(file.metadata() or {}, name)
             network = build_resnet18(len(classes))
             network.load_state_dict(_checked(file, network, name))
     except FileError:
@@ -66,7 +71,10 @@ def load_model(path: str | Path | None = None, *, name: str | None = None) -> Xr
         raise FileError(
             f"{name} is not a whole safetensors file. Take it again from where it came, or train anew."
         ) from error
-    return XrayModel(classes, preprocessing, temperature, network.eval().to(memory_format=torch.channels_last))
+    if path == BUNDLED_WEIGHTS:
+        fingerprint = bundled_fingerprint()
+    network = network.eval().to(memory_format=torch.channels_last)
+    return XrayModel(classes, preprocessing, temperature, network, fingerprint)
 
 
 def save_model(model: XrayModel, path: str | Path) -> None:
@@ -91,6 +99,7 @@ def _contents(model: XrayModel) -> tuple[dict[str, Tensor], dict[str, str]]:
         "mean": model.preprocessing.mean,
         "std": model.preprocessing.std,
         "temperature": model.temperature,
+        **({"fingerprint": model.fingerprint} if model.fingerprint else {}),
     }
     tensors = {
         name: (tensor.half() if tensor.dim() > 1 else tensor).contiguous().clone()
@@ -109,6 +118,10 @@ def _check_file(path: Path, name: str) -> None:
         raise FileError(f"There are no weights at {path}. Give the path of a .safetensors file.")
     if path.stat().st_size > _LARGEST_FILE:
         raise FileError(f"{name} is larger than any ResNet-18 ({_LARGEST_FILE >> 20} MB); it was not opened.")
+    try:
+        header_of(path)
+    except FileError as error:
+        raise FileError(f"{name}: {error}") from None
 
 
 def _is_pickle(path: Path) -> bool:
@@ -120,12 +133,16 @@ def _is_pickle(path: Path) -> bool:
     return head.startswith((b"PK\x03\x04", b"\x80")) and head[8:] != b"{"
 
 
-def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...], Preprocessing, float]:
-    """Classes, preprocessing and temperature, each checked: a wrong one would give wrong sets without a word."""
+def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...], Preprocessing, float, str | None]:
+    """Classes, preprocessing, temperature and fingerprint, each checked: a wrong one would give wrong sets without a
+    word."""
     try:
         facts = json.loads(metadata["ppsets"])
+        fingerprint = facts.pop("fingerprint", None)
         if set(facts) != _FIELDS or facts["architecture"] != "resnet18":
             raise ValueError("fields")
+        if fingerprint is not None and not re.fullmatch(FINGERPRINT, fingerprint):
+            raise ValueError("fingerprint")
         classes = tuple(facts["classes"])
         if not all(isinstance(label, str) and label == shown_name(label) for label in classes):
             raise ValueError("classes")
@@ -145,7 +162,7 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
             f"{name} does not say its classes, picture size and temperature as ppsets writes them. "
             "Use weights that `ppsets train` wrote."
         ) from error
-    return classes, Preprocessing(resize, crop, mean, std), temperature
+    return classes, Preprocessing(resize, crop, mean, std), temperature, fingerprint
 
 
 def _checked(file: safe_open, network: nn.Module, name: str) -> dict[str, Tensor]:

@@ -14,13 +14,14 @@ from ppsets_core.validation import Place
 MAX_BYTES = 100_000_000
 MAX_CELLS = 12_000_000
 MAX_COLUMNS = 10_000
-LONGEST_TEXT = 1_000  # NumPy gives every cell of a text column the room of the longest
+LONGEST_TEXT = 1_000
 LONGEST_NAME = 100
+TEXTS = np.dtypes.StringDType()  # each cell as long as it is; with str every cell has the room of the longest
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of equal length: float64 for numbers (nan where a cell is none), str for labels, patients and groups."""
+    """Columns of equal length: float64 for numbers (nan where a cell is none), TEXTS for labels, patients, groups."""
 
     place: Place
     values: dict[str, np.ndarray]
@@ -48,13 +49,18 @@ def check_cells(number: int, source: str, most: int = MAX_CELLS) -> None:
 
 
 def text_column(name: str, cells: Iterable, source: str) -> np.ndarray:
-    """Labels or patients; a cell of pages would make every other cell as large."""
-    column = [text(cell) for cell in cells]
-    if max(map(len, column), default=0) > LONGEST_TEXT:
+    """Labels, patients or groups."""
+    try:
+        column = np.array([text(cell) for cell in cells], dtype=TEXTS)
+    except UnicodeEncodeError:
+        raise FileError(
+            f"{source}: the column '{name}' has an entry that is half a letter; save the file again."
+        ) from None
+    if len(column) and np.strings.str_len(column).max() > LONGEST_TEXT:
         raise FileError(
             f"{source}: the column '{name}' has an entry of more than {LONGEST_TEXT:,} letters; shorten it."
         )
-    return np.array(column, dtype=np.str_)
+    return column
 
 
 def numbers_or_none(cells: Sequence[Any]) -> np.ndarray | None:

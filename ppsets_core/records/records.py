@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -14,8 +13,10 @@ class Records:
     """One entry per record.
 
     `identity`: all scores of the file as it was read, by which the ledger knows the same records again, whichever of
-    them are used. `classes`, `probabilities`, `labels`, `patients`: where the file has them. `groups`: columns of text,
-    such as a site, by name. `model`: the fingerprint of the model that gave the scores.
+    them are used. `classes`, `probabilities`, `labels`: where the file has them. `patients`: where it has a column for
+    them, '' for a record that names nobody and so counts as a patient of its own. `groups`: columns of text, such as a
+    site, by name. `model`: the fingerprint of the model that gave the scores. `unit`: what ε protects one of, a
+    'record', or a 'patient' after `one_per_patient`; it depends on the file's columns and that choice, on no record.
     """
 
     source: str
@@ -27,6 +28,7 @@ class Records:
     patients: np.ndarray | None = None
     model: str | None = None
     groups: Mapping[str, np.ndarray] = field(default_factory=lambda: MappingProxyType({}))
+    unit: str = "record"
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -40,27 +42,28 @@ class Records:
 
     @property
     def patient_count(self) -> int | None:
-        return None if self.patients is None else len(np.unique(self.patients))
-
-    @cached_property
-    def unit(self) -> str:
-        """What ε protects one of: a patient where each is known to have one record here, else a record."""
-        return "patient" if self.patient_count == len(self) else "record"
+        """How many patients there are, each record without a name being one; None where no column names them."""
+        if self.patients is None:
+            return None
+        named = self.patients[self.patients != ""]
+        return len(np.unique(named)) + len(self) - len(named)
 
 
 def one_per_patient(records: Records, seed: int = 0) -> Records:
     """Keep one record of each patient, so that ε protects the patient and not only the record.
 
     Which one depends on the seed, the patient's name and how many records the patient has: never on a score, and never
-    on another patient, so that replacing a patient still replaces one record. Without patients all records stay.
+    on another patient, so that replacing a patient still replaces one record. A record that names nobody stays, and
+    without a column of patients all do.
     """
     if records.patients is None:
         return records
-    patients, index = np.unique(records.patients, return_inverse=True)
-    counts = np.bincount(index)
+    unnamed, named = np.flatnonzero(records.patients == ""), np.flatnonzero(records.patients != "")
+    patients, index, counts = np.unique(records.patients[named], return_inverse=True, return_counts=True)
     offsets = np.cumsum(counts) - counts
-    picks = np.array([_pick(str(patient), int(count), seed) for patient, count in zip(patients, counts, strict=True)])
-    return chosen(records, np.sort(np.argsort(index, kind="stable")[offsets + picks]))
+    picks = [_pick(str(patient), int(count), seed) for patient, count in zip(patients, counts, strict=True)]
+    kept = named[np.argsort(index, kind="stable")[offsets + np.array(picks, dtype=np.int64)]]
+    return replace(chosen(records, np.sort(np.concatenate([unnamed, kept]))), unit="patient")
 
 
 def chosen(records: Records, kept: np.ndarray) -> Records:

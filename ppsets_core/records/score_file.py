@@ -39,7 +39,8 @@ def read_scores(file: bytes | str | Path | FileLike, name: str | None = None, *,
     """Calibration records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, an upload or bytes.
 
     Either one column of scores in [0, 1] (`score`, or the only one with numbers) or one probability column per class
-    and `label`; `patient` where known; `model`, the fingerprint of the model behind them, as `ppsets score` writes it.
+    and `label`, which a `score` column makes superfluous; `patient`, empty where not known; `model`, the fingerprint of
+    the model behind them, as `ppsets score` writes it.
     `group` names a column that says each record's group, such as its site. Every refusal names file, row and column.
     """
     source = shown_name(name or name_of(file) or "scores")
@@ -71,11 +72,11 @@ def _records(columns: Columns, group: str | None) -> Records:
     other = RESERVED | IGNORED | ({group} if group else set())
     numeric = [name for name in values if name not in other and not name.casefold().startswith("unnamed:")]
     facts: dict[str, Any] = {
-        "patients": _patients(columns),
+        "patients": values.get("patient"),
         "model": _model(columns),
         "groups": _groups(columns, group),
     }
-    if "label" in values and len(numeric) >= 2 and _are_classes(numeric, columns):
+    if "label" in values and "score" not in values and len(numeric) >= 2:
         classes = tuple(brief_name(name) for name in numeric)
         check_names(classes, source)
         place = Place(source, columns.place.row, rows=columns.place.rows, columns=classes)
@@ -94,11 +95,6 @@ def _records(columns: Columns, group: str | None) -> Records:
     return Records(source, scores, scores, **facts)
 
 
-def _are_classes(numeric: list[str], columns: Columns) -> bool:
-    """A file with scores of its own may have other numbers besides; only columns named like its labels are classes."""
-    return "score" not in columns.values or set(columns.values["label"]) <= set(numeric)
-
-
 def _only(numeric: list[str], source: str) -> str:
     if len(numeric) == 1:
         return numeric[0]
@@ -111,37 +107,28 @@ def _only(numeric: list[str], source: str) -> str:
 
 
 def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.ndarray:
-    """Labels as column numbers: by class name, or by position where no label is a class's name."""
-    numbers = {name: i for i, name in enumerate(classes)}
-    if not set(labels) & set(classes):
-        numbers = {name.casefold(): i for i, name in enumerate(classes)}
-        labels = np.array([label.casefold() for label in labels])
-        if not set(labels) & set(numbers):
-            numbers = {str(i): i for i in range(len(classes))}
-    found = np.array([numbers.get(label, -1) for label in labels], dtype=np.int64)
+    """Labels as column numbers: by class name, in any case of letters, or by position where no class is a number.
+
+    Each label on its own: what one record says must not change how another is read."""
+    numbers = {} if any(name.isdigit() for name in classes) else {str(i): i for i in range(len(classes))}
+    numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
+    numbers |= {name: i for i, name in enumerate(classes)}
+    found = np.array([numbers.get(label, numbers.get(label.casefold(), -1)) for label in labels], dtype=np.int64)
     known = ", ".join(brief_name(name) for name in classes[:20]) + (", …" if len(classes) > 20 else "")
     place = Place(place.source, place.row, rows=place.rows, column="label")
     refuse_first(found < 0, place, f"the label is none of the probability columns ({known})")
     return found
 
 
-def _patients(columns: Columns) -> np.ndarray | None:
-    patients = columns.values.get("patient")
-    if patients is not None:
-        place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="patient")
-        refuse_first(patients == "", place, "the patient is missing; fill it in or leave the column out")
-    return patients
-
-
 def _model(columns: Columns) -> str | None:
-    """The fingerprint that every row names; None where there is none, or another program's word for a model."""
+    """The fingerprint that every row names; None where all rows have another program's word for a model, or none."""
     models = columns.values.get("model")
-    if models is None or not len(models) or not re.fullmatch(FINGERPRINT, str(models[0])):
+    if models is None or not len(models):
         return None
     place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="model")
     other = "it is of another model than the first row; calibrate with the scores of one model"
     refuse_first(models != models[0], place, other)
-    return str(models[0])
+    return str(models[0]) if re.fullmatch(FINGERPRINT, str(models[0])) else None
 
 
 def _groups(columns: Columns, group: str | None) -> dict[str, np.ndarray]:

@@ -106,7 +106,6 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
 
 def _without_wrapper(listing: Listing, stem: str) -> Listing:
     """Packing a folder `xrays` gives `xrays.zip` with everything in `xrays/`: that folder is the zip, not a label."""
-    wrapper = f"{stem}/"
-    if not all(entry.name.startswith(wrapper) for entry in listing.entries):
-        return listing
-    return Listing(tuple(Entry(e.name.removeprefix(wrapper), e.read) for e in listing.entries), listing.refused)
+    names = [entry.name.removeprefix(f"{stem}/") for entry in listing.entries]
+    entries = (Entry(name, entry.read, name, stem) for name, entry in zip(names, listing.entries, strict=True))
+    return Listing(tuple(entries), listing.refused)

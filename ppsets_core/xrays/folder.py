@@ -1,12 +1,12 @@
 """A folder of X-rays, labelled or not: what is in it, what is not usable and why, and its pictures as a stream."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.formats import HEAD, kind_of, why_not_a_picture
-from ppsets_core.xrays.labelling import Labels, label_pictures
+from ppsets_core.xrays.labelling import Labels, Told, label_pictures
 from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry
 from ppsets_core.xrays.picture import Picture, decode
@@ -19,7 +19,8 @@ TABLES = (".csv", ".tsv")
 
 @dataclass(frozen=True)
 class Xray:
-    """One X-ray of a folder, not decoded yet."""
+    """One X-ray of a folder, not decoded yet. `patient` is None where no column names patients, '' where its row names
+    nobody."""
 
     name: str
     label: str | None
@@ -60,23 +61,28 @@ class XrayFolder:
                 yield xray, picture
 
 
-def read_folder(source: Source, *, labels: Labels = None, split: str | None = None) -> XrayFolder:
+def read_folder(
+    source: Source, *, labels: Labels = None, split: str | None = None, classes: Sequence[str] = ()
+) -> XrayFolder:
     """List a directory, a zip, an upload or several of them; pictures are decoded only by `XrayFolder.pictures`.
 
     `labels` is a labels file; None finds one among the files, or takes the folders' names; False leaves all unlabelled.
-    `split` keeps only what the labels file's column `split` says so of.
+    `split` keeps only what the labels file's column `split` says so of. An X-ray's label comes from its own path or its
+    own row: the nearest folder above it that is named after one of `classes`, else the nearest with a name of its own.
     """
     listing = list_source(source)
     tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
     pictures, not_pictures = _sniffed(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
     unusable = [*listing.refused, *not_pictures]
-    labelling = label_pictures([p.name for p in pictures], [u.name for u in unusable], tables, labels, split)
-    refused = (*unusable, *labelling.refused)
-    kept = tuple(entry for entry in pictures if entry.name in labelling.told)
-    if not kept:
+    labelling = label_pictures(pictures, [u.name for u in unusable], tables, labels, split, classes)
+    answers = list(zip(pictures, labelling.told, strict=True))
+    unlabelled = [Refused(entry.name, told) for entry, told in answers if isinstance(told, str)]
+    refused = (*unusable, *unlabelled, *labelling.refused)
+    used = [(entry, told) for entry, told in answers if isinstance(told, Told)]
+    if not used:
         raise FileError(_nothing_usable(title_of(source), refused))
-    xrays = tuple(Xray(entry.name, *labelling.told[entry.name]) for entry in kept)
-    return XrayFolder(xrays, refused, tuple(_notes(xrays, labelling.origin)), kept)
+    xrays = tuple(Xray(entry.name, *told) for entry, told in used)
+    return XrayFolder(xrays, refused, (*labelling.notes, *_notes(xrays)), tuple(entry for entry, _ in used))
 
 
 def _sniffed(entries: Iterable[Entry]) -> tuple[list[Entry], list[Refused]]:
@@ -95,9 +101,7 @@ def _sniffed(entries: Iterable[Entry]) -> tuple[list[Entry], list[Refused]]:
     return pictures, refused
 
 
-def _notes(xrays: tuple[Xray, ...], origin: str) -> Iterator[str]:
-    if origin:
-        yield origin
+def _notes(xrays: tuple[Xray, ...]) -> Iterator[str]:
     labels = {xray.label for xray in xrays}
     if len(labels) == 1 and None not in labels:
         yield f"Every X-ray is labelled '{labels.pop()}': one class alone leaves nothing to tell apart."

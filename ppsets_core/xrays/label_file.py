@@ -13,13 +13,15 @@ from ppsets_core.xrays import coronahack
 
 MAX_BYTES = 50_000_000
 MAX_ROWS = 1_000_000
+LONGEST_HEAD, LONGEST_PATIENT = 10_000, 1_000
 NEEDED = "The first line must name the columns file and label (and, if known, patient)."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LabelRow:
-    """What a labels file says of one X-ray: `folder` tells namesakes apart, `split` names the part of the data it
-    belongs to, `problem` says why there is no label."""
+    """What a labels file says of one X-ray. `patient` is '' where its row names nobody, None where no column does;
+    `folder` tells namesakes apart, `split` names the part of the data it belongs to, `problem` says why it is not used.
+    """
 
     file: str
     label: str | None
@@ -34,11 +36,9 @@ def parse_labels(data: bytes) -> list[LabelRow]:
     if len(data) > MAX_BYTES:
         raise FileError(f"A labels file larger than {MAX_BYTES // 10**6} MB cannot be right.")
     try:
-        text = data.decode("utf-8-sig")
+        rows = list(islice(_rows(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")), MAX_ROWS + 1))
     except UnicodeDecodeError as error:
         raise FileError("The labels file is not UTF-8 text. Save it as 'CSV UTF-8'.") from error
-    try:
-        rows = list(islice(_rows(text), MAX_ROWS + 1))
     except csv.Error as error:
         raise FileError(f"The labels file cannot be read as CSV. {NEEDED}") from error
     if len(rows) > MAX_ROWS:
@@ -46,29 +46,54 @@ def parse_labels(data: bytes) -> list[LabelRow]:
     return rows
 
 
-def _rows(text: str) -> Iterator[LabelRow]:
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
+def names_labels(data: bytes) -> bool:
+    """Whether the first line is that of a labels file, whatever follows."""
+    head = data[:LONGEST_HEAD].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").splitlines()[:1]
+    columns = [cell.strip().strip('"') for line in head for cell in line.split(_delimiter(line))]
+    return set(coronahack.COLUMNS) <= set(columns) or {"file", "label"} <= set(map(_plain, columns))
+
+
+def _delimiter(head: str) -> str:
+    return max(",;\t", key=head.count)
+
+
+def _plain(column: str) -> str:
+    return column_name(column).lower()
+
+
+def _rows(text: io.TextIOWrapper) -> Iterator[LabelRow]:
+    head = text.readline(LONGEST_HEAD)
+    text.seek(0)
+    reader = csv.DictReader(text, delimiter=_delimiter(head), restval="")
     columns = [column.strip() for column in reader.fieldnames or []]
     if set(coronahack.COLUMNS) <= set(columns):
         reader.fieldnames = columns
         yield from map(_coronahack_row, reader)
         return
-    reader.fieldnames = [column_name(column).lower() for column in columns]
+    reader.fieldnames = list(map(_plain, columns))
     if not {"file", "label"} <= set(reader.fieldnames):
         raise FileError(f"Not a labels file. {NEEDED}")
+    has_patients = "patient" in reader.fieldnames
     for row in reader:
         label = row["label"].strip()
         if not label and not row["file"].strip():
             continue
+        patient = row["patient"].strip() if has_patients else None
         yield LabelRow(
             file=_normal(row["file"]),
             label=shown_name(label) if label else None,
-            patient=row.get("patient", "").strip() or None,
+            patient=patient and patient[:LONGEST_PATIENT],
             split=row.get("split", "").strip() or None,
-            problem="" if label else f"Line {reader.line_num} of the labels file gives it no label.",
+            problem=_problem(label, patient, reader.line_num),
         )
+
+
+def _problem(label: str, patient: str | None, line: int) -> str:
+    if not label:
+        return f"Line {line} of the labels file gives it no label."
+    if patient and len(patient) > LONGEST_PATIENT:
+        return f"Line {line} of the labels file names a patient in more than {LONGEST_PATIENT:,} letters."
+    return ""
 
 
 def _coronahack_row(row: dict[str, str]) -> LabelRow:

@@ -1,10 +1,12 @@
-"""Which label and patient each file has: from the rows of a labels file, or from the names of the folders."""
+"""Which label and patient an X-ray has: by its own path or its own row, never by what else is there.
+
+One X-ray more, less or elsewhere then changes no other, so that neighbouring folders are neighbouring records."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.label_file import LabelRow
 
 SUFFIX = re.compile(r"\.(png|jpe?g|tiff?|dcm|dicom)$")
@@ -14,70 +16,89 @@ NOT_A_LABEL = {
 }
 
 
-def labels_from_rows(
-    names: Sequence[str], unusable: Sequence[str], rows: Iterable[LabelRow], label_file: str
-) -> tuple[dict[str, LabelRow], list[Refused]]:
-    """Each named file's row, and what is left over: rows without a file, files without a row, contradictions.
+class LabelRows:
+    """A labels file's rows by the paths they give. Looking an X-ray up takes a step for each of its folders."""
 
-    Rows of `unusable` files are passed over: those files have been refused already.
+    def __init__(self, rows: Sequence[LabelRow], label_file: str) -> None:
+        self.label_file = label_file
+        self.rows = rows
+        self._by_path: dict[str, LabelRow] = {}
+        self._by_name: dict[str, LabelRow] = {}
+        self._met: set[str] = set()
+        self._users: Counter[str] = Counter()
+        for row in rows:
+            path = row.file.casefold()
+            self._add(self._by_path, path, row)
+            if row.folder:
+                self._add(self._by_path, f"{row.folder}/{path}", row)
+            if "/" in path:
+                self._add(self._by_name, path.rsplit("/", 1)[-1], row)
+
+    def row_of(self, path: str, given_in: str = "") -> LabelRow | None:
+        """The row that gives the longest end of this path, with the picture's suffix or without; where an upload lost
+        its folders, the row of its name."""
+        without_folders = _spellings(path) if "/" not in path else ()
+        self._met.update(f"/{name}" for name in without_folders)
+        for ending in _endings(f"{given_in}/{path}"):
+            if ending in self._by_path:
+                self._met.add(ending)
+                self._users[ending] += 1
+                return self._by_path[ending]
+        return next((self._by_name[name] for name in without_folders if name in self._by_name), None)
+
+    def unmet(self) -> Iterator[LabelRow]:
+        """Rows that no file has asked for."""
+        for row in self.rows:
+            path = row.file.casefold()
+            asked = {path, f"{row.folder}/{path}", f"/{path.rsplit('/', 1)[-1]}" if "/" in path else path}
+            if not asked & self._met:
+                yield row
+
+    def notes(self) -> Iterator[str]:
+        """What to tell the curator where one row spoke for several files."""
+        shared = sorted(ending for ending, users in self._users.items() if users > 1)
+        if shared:
+            yield (
+                f"{self.label_file} lists '{shared[0]}', and several files go by that name"
+                f"{f' ({len(shared):,} such names)' if len(shared) > 1 else ''}: each has the row's label and patient. "
+                "Give their folders, too, where they differ."
+            )
+
+    def _add(self, rows: dict[str, LabelRow], key: str, row: LabelRow) -> None:
+        known = rows.setdefault(key, row)
+        if (known.label, known.patient, known.split) != (row.label, row.patient, row.split):
+            twice = f"{self.label_file} lists it twice with different labels or patients."
+            rows[key] = replace(known, problem=twice)
+
+
+def label_from_folders(path: str, given_in: str = "", classes: Sequence[str] = ()) -> str | None:
+    """The nearest folder above that is named after a class; else, within what was given, the nearest with a name of its
+    own.
+
+    >>> label_from_folders("train/NORMAL/a.png"), label_from_folders("flu/patient 1/a.png", "ward", ["none", "flu"])
+    ('NORMAL', 'flu')
     """
-    by_base = defaultdict(list)
-    for name in (*names, *unusable):
-        base = name.casefold().rsplit("/", 1)[-1]
-        by_base[base].append(name)
-        if (bare := SUFFIX.sub("", base)) != base:
-            by_base[bare].append(name)
-    found: dict[str, LabelRow] = {}
-    reasons: dict[str, str] = {}
-    for row in rows:
-        matches = _matches(row, by_base)
-        if not matches:
-            reasons[row.file] = f"{label_file} lists it, but there is no such file."
-        if len(matches) > 1:
-            told = f"{label_file} lists '{row.file}', and several files go by that name. Give their folders, too."
-            reasons.update(dict.fromkeys(matches, told))
-        if len(matches) != 1:
-            continue
-        name = matches[0]
-        if row.problem:
-            reasons[name] = row.problem
-        elif name in found and (found[name].label, found[name].patient) != (row.label, row.patient):
-            reasons[name] = f"{label_file} lists it twice with different labels or patients."
-        found[name] = row
-    for name in names:
-        if name not in found:
-            reasons.setdefault(name, f"{label_file} does not list it, so it has no label.")
-    for name in unusable:
-        reasons.pop(name, None)
-    usable = {name: found[name] for name in names if name in found and name not in reasons}
-    return usable, [Refused(name, reason) for name, reason in reasons.items()]
+    known = {name.casefold(): name for name in classes}
+    inside = path.split("/")[-2::-1]
+    for folder in (*inside, *given_in.split("/")[::-1]):
+        if folder.casefold() in known:
+            return known[folder.casefold()]
+    return next((folder for folder in inside if folder.lower() not in NOT_A_LABEL), None)
 
 
-def labels_from_folders(names: Sequence[str]) -> dict[str, str | None]:
-    """The first folder that tells X-rays apart and is not a split's name: `chest/train/NORMAL/a.png` is NORMAL."""
-    folders = {name: name.split("/")[:-1] for name in names}
-    while _is_wrapper(list(folders.values())):
-        folders = {name: parts[1:] for name, parts in folders.items()}
-    labels = {name: [part for part in parts if part.lower() not in NOT_A_LABEL] for name, parts in folders.items()}
-    return {name: parts[0] if parts else None for name, parts in labels.items()}
+def _endings(path: str) -> Iterator[str]:
+    """The path as a labels file may write it: whole, then with fewer and fewer folders."""
+    for whole, bare in _folders_dropped(*_spellings(path)):
+        yield whole
+        yield bare
 
 
-def _is_wrapper(folders: list[list[str]]) -> bool:
-    """Whether everything lies in one folder that has folders of its own."""
-    return all(folders) and len({parts[0] for parts in folders}) == 1 and any(len(parts) > 1 for parts in folders)
-
-
-def _matches(row: LabelRow, by_base: dict[str, list[str]]) -> list[str]:
-    """Files a row may mean: by whole path, by the path's end, or by bare name where uploading lost the folders."""
-    wanted = row.file.casefold()
-    namesakes = by_base.get(wanted.rsplit("/", 1)[-1], [])
-    exact = [name for name in namesakes if wanted in _spellings(name)]
-    ending = exact or [name for name in namesakes if any(s.endswith(f"/{wanted}") for s in _spellings(name))]
-    matches = ending or [name for name in namesakes if "/" not in name]
-    if len(matches) > 1 and row.folder:
-        within = f"/{row.folder}/{wanted}"
-        matches = [name for name in matches if any(spelling.endswith(within) for spelling in _spellings(name))]
-    return matches
+def _folders_dropped(*spellings: str) -> Iterator[tuple[str, ...]]:
+    while True:
+        yield spellings
+        if "/" not in spellings[0]:
+            return
+        spellings = tuple(spelling.split("/", 1)[1] for spelling in spellings)
 
 
 def _spellings(name: str) -> tuple[str, str]:

@@ -12,10 +12,14 @@ from ppsets_core.xrays.limits import MAX_FILES
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of a source: its name with forward slashes, and how to read its first so many bytes (or FileError)."""
+    """One file of a source: its name for people, with forward slashes and different from all others; how to read its
+    first so many bytes (or FileError); and where it is, which no other file has a say in and labels go by: its path in
+    the folder or zip that was given, and that folder's or zip's own name."""
 
     name: str
     read: Callable[[int], bytes]
+    path: str = ""
+    given_in: str = ""
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,8 @@ class Listing:
     entries: tuple[Entry, ...]
     refused: tuple[Refused, ...] = ()
 
-    def inside(self, folder: str) -> "Listing":
-        """The same files, one folder deeper."""
+    def named_inside(self, folder: str) -> "Listing":
+        """The same files, their names one folder deeper."""
         return Listing(
             tuple(replace(entry, name=f"{folder}/{entry.name}") for entry in self.entries),
             tuple(replace(refused, name=f"{folder}/{refused.name}") for refused in self.refused),
@@ -51,6 +55,6 @@ def joined(listings: Iterable[Listing]) -> Listing:
             while name in entries:
                 times[shown] += 1
                 name = f"{shown} ({times[shown] + 1})"
-            entries[name] = replace(entry, name=name)
+            entries[name] = Entry(name, entry.read, shown_name(entry.path), entry.given_in)
         check_count(len(entries) + len(refused), "The selection")
     return Listing(tuple(entries.values()), tuple(refused))

@@ -55,7 +55,7 @@ def _list_one(item: One) -> Listing:
         raise FileError(f"{shown_name(name)}: {error}") from error.__cause__
     if is_zip:
         return list_archive(item, name)
-    return Listing((Entry(name.split("/")[-1], partial(read_bytes, item)),))
+    return Listing((_loose(item, name if isinstance(item, (str, Path)) else _upload_name(item) or name),))
 
 
 def _list_member(item: One, name: str) -> Listing:
@@ -66,11 +66,20 @@ def _list_member(item: One, name: str) -> Listing:
     except FileError:
         is_zip = False
     if not is_folder and not is_zip:
-        return Listing((Entry(name, partial(read_bytes, item)),))
+        return Listing((_loose(item, name),))
     try:
-        return _list_one(item).inside(Path(name).stem if is_zip else name)
+        return _list_one(item).named_inside(Path(name).stem if is_zip else name)
     except FileError as error:
         return Listing((), (Refused(name, str(error)),))
+
+
+def _loose(item: One, name: str) -> Entry:
+    """A file that was given by itself: below the folder that was picked for upload, or by its path."""
+    if isinstance(item, (str, Path)):
+        path = Path(os.path.abspath(item))
+        return Entry(name, partial(read_bytes, item), path.name, path.parent.as_posix())
+    picked = relative_name(name_of(item) or "").removesuffix(name).rstrip("/")
+    return Entry(name, partial(read_bytes, item), name, picked)
 
 
 def _rewindable(item: One) -> One:
@@ -84,26 +93,18 @@ def _rewindable(item: One) -> One:
 
 
 def _names(items: Sequence[One]) -> list[str]:
-    """A name each: paths from the folder they share, uploads by their own, '' for an upload that is clutter."""
+    """A name each, for people: paths from the folder they share, uploads by their own, '' if that is clutter."""
     paths = [os.path.abspath(item) for item in items if isinstance(item, (str, Path))]
     shared = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
-    uploads = [_upload_name(item) for item in items if not isinstance(item, (str, Path))]
-    picked = _picked_folder(uploads)
-    names = []
-    for item in items:
-        if isinstance(item, (str, Path)):
-            names.append(Path(os.path.relpath(os.path.abspath(item), shared)).as_posix())
-        else:
-            name = _upload_name(item).removeprefix(picked)
-            names.append("" if is_clutter(name) else name)
-    return names
+    return [
+        Path(os.path.relpath(os.path.abspath(item), shared)).as_posix()
+        if isinstance(item, (str, Path))
+        else _upload_name(item)
+        for item in items
+    ]
 
 
 def _upload_name(item: FileLike) -> str:
-    return relative_name(name_of(item) or "") or "X-ray"
-
-
-def _picked_folder(names: list[str]) -> str:
     """A directory upload names every file from the folder that was picked: that folder is the source, not a label."""
-    tops = {name.split("/")[0] + "/" if "/" in name else "" for name in names}
-    return tops.pop() if len(tops) == 1 else ""
+    name = (relative_name(name_of(item) or "") or "X-ray").split("/", 1)[-1]
+    return "" if is_clutter(name) else name

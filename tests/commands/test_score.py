@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -61,10 +62,10 @@ def test_what_is_left_out_is_told_and_the_rest_is_scored(xrays, tmp_path, capsys
 def test_nothing_to_score_is_one_sentence(xrays, tmp_path, capsys):
     small, out = str(tmp_path / "small.safetensors"), str(tmp_path / "scores.csv")
     save_model(small_model(), small)
-    labels = tmp_path / "labels.csv"
+    labels, flat = tmp_path / "labels.csv", shutil.copytree(xrays / "normal", tmp_path / "flat")
     labels.write_text("file,label,split\nnormal-000.png,tuberculosis,a\n")
     for command, told in [
-        (["score", str(xrays / "normal"), "--out", out], "No X-ray has a label"),
+        (["score", str(flat), "--out", out], "No X-ray has a label"),
         (["score", str(xrays), "--labels", str(labels), "--out", out], "No X-ray has a label"),
         (["score", str(xrays), "--labels", str(labels), "--split", "z", "--out", out], "no row of split 'z'"),
         (["score", str(xrays), "--split", "a", "--out", out], "--labels"),

@@ -48,7 +48,7 @@ def test_a_release_is_charged_and_recorded(ledger, path):
 
 
 def test_what_a_release_protects_and_its_model_are_kept_and_exported(ledger):
-    spend(ledger, 0.25, patients=PATIENTS, model="ab" * 8)
+    spend(ledger, 0.25, patients=PATIENTS, unit="patient", model="ab" * 8)
     spend(ledger, 0.25)
     assert [(r.calibration.unit, r.calibration.model) for r in ledger.releases()] == [
         ("patient", "ab" * 8),

@@ -18,7 +18,7 @@ def predicted(labels, patients) -> FolderPrediction:
 
 def test_labels_the_model_knows_become_records():
     labels = ("NORMAL", "fracture", None)
-    records, refused = records_of("X-rays", MODEL, predicted(labels, ("p1", None, None)))
+    records, refused = records_of("X-rays", MODEL, predicted(labels, ("p1", "", "")))
     assert list(records.labels) == [1]
     assert list(records.scores) == pytest.approx([2 / 3])
     assert list(records.patients) == ["p1"]
@@ -29,12 +29,12 @@ def test_labels_the_model_knows_become_records():
     ]
 
 
-def test_patients_stay_unknown_where_none_is_named_or_not_everywhere():
+def test_patients_are_unknown_without_a_column_and_an_xray_that_names_none_counts_as_one():
     labels = ("normal",) * 3
     assert records_of("X", MODEL, predicted(labels, (None,) * 3))[0].patients is None
-    records, _ = records_of("X", MODEL, predicted(labels, ("p", "p", None)))
-    assert records.patients is None
-    assert "for 2 of 3 X-rays only" in patients_note(("p", "p", None))
+    records, _ = records_of("X", MODEL, predicted(labels, ("p", "p", "")))
+    assert (list(records.patients), records.patient_count) == (["p", "p", ""], 2)
+    assert "for 2 of 3 X-rays only" in patients_note(("p", "p", ""))
     assert list(records_of("X", MODEL, predicted(labels, ("p", "p", "q")))[0].patients) == ["p", "p", "q"]
     assert patients_note(("p", "p", "q")) == patients_note((None,) * 3) == ""
 

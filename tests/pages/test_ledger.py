@@ -68,7 +68,7 @@ def test_a_release_is_used_again_for_nothing(used, screen):
 
 def test_unit_and_model_of_each_release_are_shown_and_another_model_is_warned_of(used, screen):
     used.raise_budget("ward", 5)
-    spend(used, 1.5, SCORES, patients=np.arange(len(SCORES)), model="0" * 16)
+    spend(used, 1.5, SCORES, unit="patient", model="0" * 16)
     at = screen("ledger")
     rows = at.dataframe[1].value
     assert list(rows["protects one"]) == ["patient", "record"]

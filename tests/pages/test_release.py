@@ -112,7 +112,7 @@ def test_where_all_records_of_a_patient_are_used_the_confirm_step_says_what_that
     ]
 
 
-@pytest.mark.parametrize("other", [{"model": "0" * 16}, {"patients": np.arange(700)}])
+@pytest.mark.parametrize("other", [{"model": "0" * 16}, {"unit": "patient"}])
 def test_an_earlier_release_of_another_model_or_unit_is_not_offered_again(upload, ledger, score_csv, other):
     scores = read_scores(score_csv(700), "ward.csv").scores
     ledger.open_account("ward", 5)

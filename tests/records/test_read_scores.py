@@ -124,9 +124,16 @@ def test_labels_may_be_positions_or_differ_in_case():
     assert read_scores(b"label,Normal,Viral\nviral,0.25,0.75\nNORMAL,0.5,0.5").labels.tolist() == [1, 0]
 
 
-def test_a_score_column_wins_over_numbers_that_are_no_classes():
-    records = read_scores(b"score,label,age,weight\n0.5,normal,33,70\n0.25,viral,41,80")
+def test_each_label_is_read_on_its_own():
+    text = b"label,Normal,Viral\nviral,0.25,0.75\nNormal,0.5,0.5\n1,0.5,0.5\n"
+    assert read_scores(text).labels.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("label", ["normal", "viral", "other"])
+def test_a_score_column_wins_whatever_the_other_columns_and_labels_are(label):
+    records = read_scores(f"score,label,normal,viral\n0.5,{label},0.5,0.5\n0.25,viral,0.25,0.75".encode())
     assert records.scores.tolist() == [0.5, 0.25]
+    assert records.classes == ()
 
 
 REFUSALS = {
@@ -152,7 +159,6 @@ REFUSALS = {
     "no-numbers.csv": (b"a,b\nx,y", "no column of numbers"),
     "no-header.csv": (b"0.1,0.2\n0.3,0.4", "line 1: the first line must name the columns"),
     "ragged.csv": (b"score,name\n0.1,a\n0.2\n", "line 3: it has 1 cells where the header has 2"),
-    "no-patient.csv": (b"score,patient\n0.1,a\n0.2,", "line 3, column 'patient': the patient is missing"),
     "latin1.csv": ("score,name\n0.1,Jürgen".encode("latin-1"), "line 2: the text is not UTF-8"),
     "binary.csv": (b"score\n\0\0\0", "not a text file"),
     "pickled.npy": (npy(np.array([{}], dtype=object), allow_pickle=True), "holds pickled objects"),
@@ -242,9 +248,10 @@ def test_another_programs_word_for_a_model_is_no_fingerprint(word):
     assert read_scores(f"score,model,x\n0.1,{word},1\n0.2,{word},2\n".encode()).model is None
 
 
-def test_scores_of_two_models_are_refused_by_line():
+@pytest.mark.parametrize(("first", "second"), [(MODEL, MODEL[::-1]), (MODEL, "ResNet-18"), ("ResNet-18", MODEL)])
+def test_scores_of_two_models_are_refused_by_line(first, second):
     with pytest.raises(FileError, match=r"s\.csv, line 3, column 'model': it is of another model than the first row"):
-        read_scores(f"score,model\n0.1,{MODEL}\n0.2,{MODEL[::-1]}\n".encode(), "s.csv")
+        read_scores(f"score,model\n0.1,{first}\n0.2,{second}\n".encode(), "s.csv")
 
 
 def test_a_column_of_groups_is_read_by_its_name():

@@ -84,6 +84,7 @@ def test_equal_records_are_equal_and_each_fact_counts():
         "patients": np.array(["1", "3"]),
         "model": None,
         "groups": {"site": np.array(["n", "n"])},
+        "unit": "patient",
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
     for name, value in changes.items():
@@ -93,10 +94,21 @@ def test_equal_records_are_equal_and_each_fact_counts():
         hash(first)
 
 
-@pytest.mark.parametrize(("patients", "unit"), [(["a", "b"], "patient"), (["a", "a"], "record"), (None, "record")])
-def test_the_unit_is_a_patient_where_each_has_one_record(patients, unit):
+@pytest.mark.parametrize("patients", [["a", "b"], ["a", "a"], ["", "a"], ["", ""], None])
+def test_the_unit_is_the_choice_where_there_is_a_column_of_patients_whoever_is_in_it(patients):
     scores = np.array([0.5, 0.25])
-    assert Records("s", scores, scores, patients=patients and np.array(patients)).unit == unit
+    read = Records("s", scores, scores, patients=patients and np.array(patients))
+    assert read.unit == "record"
+    assert one_per_patient(read).unit == ("record" if patients is None else "patient")
+
+
+def test_a_record_without_a_name_is_a_patient_of_its_own():
+    table = read_scores(b"patient,score\na,0.1\n,0.2\na,0.3\n,0.4\nb,0.5\n,0.2\n")
+    assert table.patient_count == 5
+    kept = one_per_patient(table)
+    assert kept.patients.tolist().count("") == 3
+    assert [score for score, patient in zip(kept.scores, kept.patients, strict=True) if not patient] == [0.2, 0.4, 0.2]
+    assert len(kept) == 5
 
 
 def test_without_patients_everything_stays():

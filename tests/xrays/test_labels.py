@@ -10,9 +10,9 @@ from .samples import film, png, upload, zipped
 PICTURE = png(film())
 
 
-def _folder(files: dict[str, bytes | str], labels=None):
+def _folder(files: dict[str, bytes | str], labels=None, classes=()):
     data = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
-    return read_folder(upload("x.zip", zipped(data)), labels=labels)
+    return read_folder(upload("x.zip", zipped(data)), labels=labels, classes=classes)
 
 
 def _labels(folder):
@@ -29,7 +29,7 @@ def test_labels_file_gives_labels_and_patients():
     )
     assert [(x.name, x.label, x.patient) for x in folder.xrays] == [
         ("a.png", "normal", "p1"),
-        ("sub/b.png", "viral", None),
+        ("sub/b.png", "viral", ""),
     ]
     assert folder.classes == ("normal", "viral")
     assert folder.notes == ("Labels come from labels.csv.",)
@@ -74,11 +74,12 @@ def test_one_split_passes_over_the_others():
 
 def test_a_labels_file_may_leave_suffixes_out():
     text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
-    files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "x/c.jpg": PICTURE, "d.jpg": PICTURE}
+    files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "y/c.jpg": PICTURE, "d.jpg": PICTURE}
     folder = _folder(files, labels=upload("labels.csv", text.encode()))
-    assert _labels(folder) == {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal"}
+    named = {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal", "y/c.jpg": "normal"}
+    assert _labels(folder) == named
     assert "no such file" in _reasons(folder)["d.png"]
-    assert {"x/c.jpg", "d.jpg"} <= set(_reasons(folder))
+    assert "does not list it" in _reasons(folder)["d.jpg"]
 
 
 @pytest.mark.parametrize(
@@ -95,9 +96,14 @@ def test_a_labels_file_may_leave_suffixes_out():
 def test_a_labels_file_that_is_none_is_an_error_if_given_and_reported_if_found(data, said):
     with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
         _folder({"a.png": PICTURE}, labels=upload("labels.csv", data))
-    folder = _folder({"a.png": PICTURE, "labels.csv": data})
-    assert _labels(folder) == {"a.png": None}
-    assert said in _reasons(folder)["labels.csv"]
+    files = {"normal/a.png": PICTURE, "labels.csv": data}
+    if data.startswith(b"file,label"):  # a bad row must not make the names of folders the labels of all
+        with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
+            _folder(files)
+    else:
+        folder = _folder(files)
+        assert _labels(folder) == {"normal/a.png": "normal"}
+        assert said in _reasons(folder)["labels.csv"]
 
 
 def test_a_missing_labels_file_is_an_error(tmp_path):
@@ -119,12 +125,14 @@ def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_go
     assert "empty" in reasons["empty.png"]
 
 
-def test_a_row_that_several_files_could_mean_labels_none_of_them():
-    folder = _folder(
-        {"1/a.png": PICTURE, "2/a.png": PICTURE, "b.png": PICTURE, "l.csv": "file,label\na.png,x\nb.png,y\n"}
-    )
-    assert _labels(folder) == {"b.png": "y"}
-    assert all("several files" in _reasons(folder)[name] for name in ("1/a.png", "2/a.png"))
+def test_a_row_that_several_files_go_by_labels_each_of_them_and_is_noted():
+    rows = "file,label\na.png,x\nb.png,y\n2/a.png,z\n"
+    folder = _folder({"1/a.png": PICTURE, "2/a.png": PICTURE, "b.png": PICTURE, "l.csv": rows})
+    assert _labels(folder) == {"1/a.png": "x", "2/a.png": "z", "b.png": "y"}
+    assert len(folder.notes) == 1
+    folder = _folder({"1/a.png": PICTURE, "2/a.png": PICTURE, "3/a.png": PICTURE, "l.csv": rows})
+    assert _labels(folder) == {"1/a.png": "x", "2/a.png": "z", "3/a.png": "x"}
+    assert "several files go by that name" in folder.notes[1]
 
 
 def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere():
@@ -177,23 +185,40 @@ def test_coronahacks_own_folder_and_metadata():
         (["n/a.png", "v/b.png"], ["n", "v"]),
         (["top/n/a.png", "top/v/b.png"], ["n", "v"]),
         (["top/train/n/a.png", "top/test/v/b.png"], ["n", "v"]),
-        (["n/patient1/a.png", "v/patient2/b.png"], ["n", "v"]),
+        (["top/a.png", "b.png"], ["top", None]),
         (["n/images/a.png", "v/images/b.png"], ["n", "v"]),
         (["train/a.png", "test/b.png"], [None, None]),
         (["images/a.png", "images/b.png"], [None, None]),
         (["a.png", "b.png"], [None, None]),
     ],
 )
-def test_folder_names_are_labels_where_they_tell_xrays_apart(names, labels):
+def test_the_nearest_folder_with_a_name_of_its_own_is_the_label(names, labels):
     folder = _folder(dict.fromkeys(names, PICTURE))
     assert [xray.label for xray in sorted(folder.xrays, key=lambda xray: xray.name[-5:])] == labels
     assert folder.notes == (("Labels are the names of the folders.",) if any(labels) else ())
 
 
-def test_a_picture_beside_the_class_folders_is_named_unless_no_labels_are_asked_for():
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("n/patient1/a.png", "n"),
+        ("site/N/2020/images/a.png", "n"),
+        ("n/v/a.png", "v"),
+        ("v/n.png", "v"),
+        ("site/other/a.png", "other"),
+        ("train/a.png", None),
+        ("a.png", None),
+    ],
+)
+def test_where_classes_are_named_the_nearest_folder_of_that_name_is_the_label(name, label):
+    assert _labels(_folder({name: PICTURE}, classes=("n", "v"))) == {name: label}
+    text = upload("l.csv", f"file,label\n{name},N\n".encode())
+    assert _labels(_folder({name: PICTURE}, labels=text, classes=("n", "v"))) == {name: "n"}
+
+
+def test_a_picture_beside_the_class_folders_has_no_label_and_the_others_keep_theirs():
     files = {"n/a.png": PICTURE, "v/b.png": PICTURE, "c.png": PICTURE}
-    assert _labels(_folder(files)) == {"n/a.png": "n", "v/b.png": "v"}
-    assert "no" in _reasons(_folder(files))["c.png"]
+    assert _labels(_folder(files)) == {"c.png": None, "n/a.png": "n", "v/b.png": "v"}
     assert _labels(_folder(files, labels=False)) == {"c.png": None, "n/a.png": None, "v/b.png": None}
 
 

@@ -56,7 +56,7 @@ def _read_to_end(file):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_source_gives_the_same_names_labels_and_greys(source, tmp_path):
-    folder = read_folder(SOURCES[source](tmp_path))
+    folder = read_folder(SOURCES[source](tmp_path), classes=("normal", "viral"))
     assert {xray.name: xray.label for xray in folder.xrays} == {name: name.split("/")[0] for name in FILES}
     assert folder.refused == ()
     assert folder.classes == ("normal", "viral")
@@ -67,12 +67,14 @@ def test_every_source_gives_the_same_names_labels_and_greys(source, tmp_path):
     assert len(list(folder.pictures(at_least=20))) == len(FILES)
 
 
-def test_several_zips_become_folders():
+def test_several_zips_become_folders_and_a_zip_named_after_a_class_labels_what_is_in_it_alone_or_not():
     uploads = [upload(f"{label}.zip", zipped({"a.png": FILES["normal/a.png"]})) for label in ("normal", "viral")]
-    assert [(x.name, x.label) for x in read_folder(uploads).xrays] == [
+    assert [(x.name, x.label) for x in read_folder(uploads, classes=("normal", "viral")).xrays] == [
         ("normal/a.png", "normal"),
         ("viral/a.png", "viral"),
     ]
+    assert [x.label for x in read_folder(uploads[:1], classes=("normal", "viral")).xrays] == ["normal"]
+    assert [x.label for x in read_folder(uploads).xrays] == [None, None]
 
 
 def test_a_bad_file_among_several_is_named_and_the_rest_goes_on(tmp_path):

@@ -40,15 +40,14 @@ def summarise(reading: Reading) -> Records:
     """Say what was read, before anything is spent, and return the records to calibrate with."""
     read = reading.records
     chosen = read
-    patients = read.patient_count
-    if patients is not None and patients < len(read):
+    if read.patients is not None:
         single = st.toggle(
             "One X-ray of each patient",
             value=True,
             key="one_per_patient",
             persist_state="session",
             help="ε protects one record. With one record of each patient it protects the patient. "
-            "Which one is kept does not depend on its score.",
+            "Which one is kept does not depend on its score; a record without a patient's name is kept.",
         )
         chosen = one_per_patient(read) if single else read
     _numbers(read, chosen)
@@ -74,6 +73,6 @@ def _protection(read: Records, chosen: Records) -> str:
     """What one unit of privacy protects, in a sentence."""
     if read.patients is None:
         return "Patients are not named, so ε protects one record: one patient, if each patient has one record."
-    if len(chosen) == read.patient_count:
-        return "There is one record of each patient, so ε protects the patient."
-    return "Some patients have several records, so ε protects one record, **not** one patient."
+    if chosen.unit == "patient":
+        return "One record of each patient is used, so ε protects the patient."
+    return "Every record of a patient is used, so ε protects one record, **not** one patient."

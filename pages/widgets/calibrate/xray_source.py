@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.widgets.active_model import active_model, model_name
+from pages.widgets.active_model import active_model, model_classes, model_name
 from pages.widgets.calibrate.reading import Reading, forget, remember, remembered
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.refused import show_refused
@@ -26,8 +26,8 @@ _LISTED, _JOB = "xrays_listed", JobKey[Reading]("classify_calibration")
 def read_xrays() -> Reading | None:
     """The records of a classified folder; None until it is chosen and classified."""
     st.write(
-        "Labelled X-rays. Labels are the names of the sub-folders (normal, …), or a CSV among the files with the "
-        "columns `file`, `label` and, where known, `patient`."
+        "Labelled X-rays. The label of each is the name of a folder above it (normal, …), or stands in a CSV among the "
+        "files with the columns `file`, `label` and, where known, `patient`."
     )
     source = choose_xrays("calibrate", on_change=_forget)
     labels = st.file_uploader(
@@ -49,7 +49,7 @@ def read_xrays() -> Reading | None:
 def _listed(source: Chosen, labels: UploadedFile | None) -> XrayFolder:
     if _LISTED not in st.session_state:
         with st.spinner("Looking through the files …"):
-            st.session_state[_LISTED] = read_folder(source, labels=labels)
+            st.session_state[_LISTED] = read_folder(source, labels=labels, classes=model_classes())
     return st.session_state[_LISTED]
 
 
