@@ -3,15 +3,17 @@
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppsets_core.calibration import OTHER_MODEL, Drawn, Simulation
-from ppsets_core.commands.files import saved_calibration
+from ppsets_core.commands.files import saved_calibration, write_new
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.diagnosis import Answer, answers_of, counts, examine
 from ppsets_core.errors import FileError
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
+from ppsets_core.reports.batch import batch_report
 from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
 from ppsets_core.xrays import read_folder
 
@@ -27,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", help="the group that all these X-rays are of, if the calibration is per group")
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--report", type=Path, help="an HTML file to write, with every picture and its set, to print")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,14 +39,16 @@ def run(args: argparse.Namespace) -> int:
     calibration = saved_calibration(args.calibration)
     folder = read_folder(args.images if len(args.images) > 1 else args.images[0], labels=False)
     model = load_model(args.weights)
-    findings = examine(model, folder, thumbnails=False)
+    findings = examine(model, folder, thumbnails=args.report is not None)
     tell_refused(findings.refused)
     if not findings.xrays:
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
     answers = answers_of(findings, calibration, args.group)
     marks = _marks(calibration, model)
+    origin = Provenance(calibration, model.fingerprint, args.group)
+    if args.report:
+        write_new(args.report, batch_report(answers, origin, findings.refused))
     if args.json:
-        origin = Provenance(calibration, model.fingerprint, args.group)
         print(_as_json(answers, findings.refused, origin, marks))
     else:
         print(_as_table(answers, calibration, marks))

@@ -1,7 +1,6 @@
 """The report of a calibration says what was asked, promised, released and spent, and holds nothing foreign."""
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -13,25 +12,9 @@ from ppsets_core.records.bundled import bundled_scores
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.model import limits_of_the_card
 from tests.ledger.spending import records_of, spend
+from tests.reports.reading import Read
 
 SCORES = np.linspace(0, 1, 1000) ** 2
-
-
-class Read(HTMLParser):
-    """The text of a page, its elements, and every address that it names."""
-
-    def __init__(self, document: str) -> None:
-        super().__init__()
-        self.words, self.elements, self.addresses = "", [], []
-        self.feed(document)
-        self.words = " ".join(self.words.split())
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append(tag)
-        self.addresses += [value for key, value in attrs if key in ("src", "href", "srcset", "action", "data")]
-
-    def handle_data(self, data):
-        self.words += f" {data}"
 
 
 def test_what_was_asked_promised_released_and_spent(tmp_path):

@@ -5,13 +5,14 @@ from math import ceil
 import streamlit as st
 
 from pages.widgets.diagnose.card import show_card
+from pages.widgets.diagnose.exports import show_exports
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
 from ppsets_core.diagnosis import Answer, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
-from ppsets_core.diagnosis.table import csv_of, rows_of
+from ppsets_core.diagnosis.table import rows_of
 from ppsets_core.provenance import Provenance
 from ppsets_core.wording import scope
 
@@ -34,11 +35,12 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
     st.caption(as_text(f"The model tells {', '.join(examined.findings.classes)} apart and looks for nothing else."))
     if examined.synthetic:
         st.info("These X-rays are **synthetic**: drawn by a program, of no patient.", icon=":material/science:")
+    show_exports(answers, examined, Provenance(calibration, examined.model.fingerprint, group))
     cards, table = st.tabs(["Cards", "Table"])
     with cards:
         _cards(answers, tally, examined, calibration, group)
     with table:
-        _table(answers, Provenance(calibration, examined.model.fingerprint, group))
+        st.dataframe(rows_of(answers), hide_index=True, alt="Every X-ray with its set and probabilities")
 
 
 def _choose_group(calibration: Drawn) -> str | None:
@@ -93,16 +95,3 @@ def _cards(
         for column, answer in zip(st.columns(A_ROW), shown[start : start + A_ROW], strict=False):
             with column.container(border=True, height="stretch", key=f"card-{examined.id}-{answer.number}"):
                 show_card(answer, thresholds, examined)
-
-
-def _table(answers: list[Answer], origin: Provenance) -> None:
-    st.dataframe(rows_of(answers), hide_index=True, alt="Every X-ray with its set and probabilities")
-    st.download_button(
-        "Download all results (CSV)",
-        csv_of(answers, origin),
-        file_name="prediction_sets.csv",
-        mime="text/csv",
-        key="diagnose_csv",
-        on_click="ignore",
-        icon=":material/download:",
-    )

@@ -1,0 +1,32 @@
+"""What a batch leaves behind: its table and a report to print, made only when asked for."""
+
+import streamlit as st
+
+from pages.widgets.diagnose.source import Examined
+from ppsets_core.diagnosis import Answer
+from ppsets_core.diagnosis.table import csv_of
+from ppsets_core.provenance import Provenance
+from ppsets_core.reports.batch import batch_report
+
+
+def show_exports(answers: list[Answer], examined: Examined, origin: Provenance) -> None:
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download all results (CSV)",
+            lambda: csv_of(answers, origin),
+            file_name="prediction_sets.csv",
+            mime="text/csv",
+            key="diagnose_csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            "Report to print (HTML)",
+            lambda: batch_report(answers, origin, examined.findings.refused, synthetic=examined.synthetic),
+            file_name="prediction-sets-report.html",
+            mime="text/html",
+            key="diagnose_report",
+            on_click="ignore",
+            icon=":material/description:",
+            help="With every picture's name and a small copy of it: hand it only to those who may see them.",
+        )

@@ -1,0 +1,102 @@
+"""The report of a batch: every X-ray with its set, whatever its name says, and nothing that needs a network."""
+
+import base64
+import re
+
+import numpy as np
+import pytest
+
+from ppsets_core import calibrate
+from ppsets_core.__main__ import main
+from ppsets_core.diagnosis import Finding, Findings, answers_of
+from ppsets_core.diagnosis.thumbnail import thumbnail_of
+from ppsets_core.places import ASSETS
+from ppsets_core.provenance import Provenance
+from ppsets_core.reports import batch
+from ppsets_core.reports.batch import batch_report
+from ppsets_core.xrays import Picture, Refused
+from tests.ledger.spending import records_of
+from tests.reports.reading import Read
+
+CLASSES, MODEL = ("normal", "viral", "<i>other</i>"), "0123456789abcdef"
+PICTURE = thumbnail_of(Picture("x", np.linspace(0, 1, 10_000, dtype=np.float32).reshape(100, 100), 0.0))
+ROWS = [(0.9, 0.06, 0.04), (0.5, 0.45, 0.05), (0.34, 0.33, 0.33)]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return calibrate(records_of(np.linspace(0, 0.7, 2000), model=MODEL, classes=CLASSES), 0.1, 20.0)
+
+
+def findings(pictures=True, doubt="", count=3):
+    names = ["a.png", "<script>alert(1)</script>.png", "c\u202e.png"]
+    return Findings(
+        CLASSES,
+        tuple(
+            Finding(names[i % 3], np.array(ROWS[i % 3]), doubt if i == 2 else "", PICTURE if pictures else b"")
+            for i in range(count)
+        ),
+        (),
+    )
+
+
+def report_of(found, drawn, model=MODEL, refused=()):
+    return batch_report(answers_of(found, drawn), Provenance(drawn, model), refused)
+
+
+def test_a_card_for_each_with_its_picture_inside(drawn):
+    document = report_of(findings(), drawn)
+    read = Read(document)
+    assert [base64.b64decode(a.partition(",")[2]) for a in read.addresses] == [PICTURE] * 3
+    assert all(address.startswith("data:image/jpeg;base64,") for address in read.addresses)
+    assert not {"script", "link", "iframe", "i"} & set(read.elements)
+    cutoff = f"{drawn.cutoff:.3g}"
+    for words in (
+        *(
+            "3 X-rays",
+            "<script>alert(1)</script>.png",
+            "One diagnosis: normal.",
+            "2 diagnoses remain: normal or viral.",
+        ),
+        *(f"normal 0.900 ≥ {cutoff}", f"viral 0.060 < {cutoff}", "not a promise about this one", MODEL, drawn.date),
+    ):
+        assert words in read.words
+    assert "\u202e" not in document
+
+
+def test_a_flagged_picture_has_no_set(drawn):
+    read = Read(report_of(findings(doubt="A colour picture."), drawn))
+    assert "Not counted. A colour picture." in read.words
+    assert read.words.count("0.340") == 0
+
+
+@pytest.mark.parametrize("why", ["no pictures", "too many"])
+def test_a_table_where_cards_will_not_do(drawn, why, monkeypatch):
+    monkeypatch.setattr(batch, "MOST_CARDS", 2)
+    read = Read(report_of(findings(pictures=why == "too many"), drawn))
+    assert "img" not in read.elements
+    assert "a.png one diagnosis normal 0.900" in read.words
+
+
+def test_what_was_left_out_and_another_model_are_told(drawn):
+    refused = [Refused(f"{number}.png", "It is <b>cut off</b>.") for number in range(103)]
+    read = Read(report_of(findings(), drawn, model="f" * 16, refused=refused))
+    assert "Not readable: 103" in read.words
+    assert "And 3 more." in read.words
+    assert "99.png It is <b>cut off</b>." in read.words
+    assert "made with another model's scores" in read.words
+    assert "another model's" not in Read(report_of(findings(), drawn)).words
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    saved, out = tmp_path / "cal.json", tmp_path / "report.html"
+    saved.write_text(calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0).to_json(), encoding="utf-8")
+    command = ["predict", str(ASSETS / "synthetic_02_normal.png"), "--calibration", str(saved), "--report", str(out)]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    read = Read(out.read_text(encoding="utf-8"))
+    assert len(read.addresses) == 1
+    members = re.search(r"synthetic_02_normal.png\s+(\S.*)", told)[1].split(", ")
+    assert all(member in read.words for member in members)
+    assert main(command) == 2
+    assert "exists" in capsys.readouterr().err
