@@ -8,6 +8,7 @@ import streamlit as st
 from pages.widgets.calibrate.choose_account import choose_account
 from pages.widgets.calibrate.pending_release import PendingRelease
 from pages.widgets.calibrate.reading import Reading
+from pages.widgets.calibrate.registry import offer_registry_entry
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
@@ -31,6 +32,7 @@ def release_step(reading: Reading, records: Records, planned: Plan, budget: floa
         with st.container(border=True, key="result"):
             st.markdown("**Your calibration**")
             show_calibration(here, released.account.name, key="released")
+            offer_registry_entry(here, key="released")
         st.markdown("**Another release from these records**")
     account = choose_account(ledger, records, reading.name, budget, key=reading.id)
     if account is not None and planned.is_trivial:

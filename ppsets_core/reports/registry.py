@@ -1,0 +1,180 @@
+"""A release as an entry for OpenDP's registry of differential privacy deployments, in the registry's own schema.
+
+The schema: schemas/deployments-schema.yaml of github.com/opendp/deployments-registry-data at the commit below. The
+entry is a draft for whoever answers for the release: it names no data set, and is sent nowhere.
+"""
+
+import re
+from dataclasses import dataclass
+
+from ppsets_core.calibration import Calibration, Drawn
+from ppsets_core.errors import InputError
+from ppsets_core.rules import rule_named
+from ppsets_core.version import __version__
+from ppsets_core.wording import meaning, scope
+
+SCHEMA_COMMIT = "057e5d81cf60150dd3307e0cf4504b957802fb3b"
+CURATOR_KINDS = ("Government", "Industry", "Nonprofit")
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What only people know: who publishes the release, of which of the registry's kinds, where, and who says so."""
+
+    curator: str
+    kind: str
+    region: str
+    author: str
+
+    def __post_init__(self) -> None:
+        for what, said in {"curator": self.curator, "region": self.region, "author": self.author}.items():
+            if not said.strip():
+                raise InputError(f"A registry entry needs the {what}: say it in a few words.")
+        if self.kind not in CURATOR_KINDS:
+            raise InputError(f"The registry knows curators of these kinds: {', '.join(CURATOR_KINDS)}.")
+
+
+def registry_yaml(drawn: Drawn, deployment: Deployment) -> str:
+    """The entry as the YAML file that the registry takes."""
+    import yaml
+
+    head = f"# OpenDP's registry of deployments, schema of commit {SCHEMA_COMMIT}; a draft to read before it is sent.\n"
+    return head + yaml.safe_dump(registry_entry(drawn, deployment), sort_keys=False, allow_unicode=True, width=110)
+
+
+def registry_entry(drawn: Drawn, deployment: Deployment) -> dict[str, object]:
+    """Every field of tiers 1 to 3 that a release answers by itself."""
+    if not isinstance(drawn, Calibration) or drawn.is_trivial:
+        raise InputError("Nothing private was released here, so there is nothing to register.")
+    if not drawn.date:
+        raise InputError("This calibration does not say when it was drawn, and a registry entry must: calibrate anew.")
+    day = drawn.date[:10]
+    return {
+        "url_slug": _slug(f"private prediction sets {deployment.curator} {day}"),
+        "deployment": {
+            "basic": _basic(drawn, deployment, day),
+            "dp_variant": _variant(drawn),
+            "privacy_loss": _privacy_loss(drawn),
+            "deployment_model": _model(),
+            "implementation": _implementation(drawn),
+            "administrative": {
+                "evidence_sources": {"private_prediction_sets": PAPER},
+                "status": "Draft",
+                "registry_authors": [deployment.author.strip()],
+                "tier": 3,
+            },
+        },
+    }
+
+
+PAPER = {
+    "evidence_source_type": "Peer-reviewed publication",
+    "article": {
+        "author": "Angelopoulos, Anastasios N. and Bates, Stephen and Zrnic, Tijana and Jordan, Michael I.",
+        "title": "Private Prediction Sets",
+        "journal": "Harvard Data Science Review",
+        "volume": 4,
+        "number": 2,
+        "year": 2022,
+        "url": "https://arxiv.org/abs/2102.06202",
+    },
+}
+
+
+def _basic(drawn: Calibration, deployment: Deployment, day: str) -> dict[str, object]:
+    return {
+        "name": "Thresholds of private prediction sets for chest X-rays",
+        "data_curators": [{"data_curator_name": deployment.curator.strip(), "data_curator_type": deployment.kind}],
+        "description": (
+            f"{_thresholds(drawn)} by which a classifier's probabilities for a new chest X-ray become a set of "
+            f"diagnoses that holds the true one with probability at least {1 - drawn.alpha:g}. {meaning(drawn)}"
+        ),
+        "intended_use": "Prediction sets with a coverage guarantee, for research and teaching; not a medical device.",
+        "data_product_type": "Summary statistics",
+        "data_product_region": deployment.region.strip(),
+        "data_product_sector": "Healthcare",
+        "publication_date": day,
+    }
+
+
+def _thresholds(drawn: Calibration) -> str:
+    return "One threshold" if drawn.per is None else f"{len(drawn.thresholds)} thresholds, one for each {drawn.per},"
+
+
+def _variant(drawn: Calibration) -> dict[str, object]:
+    given = f", and the names of the {drawn.groups} groups of {drawn.per}" if drawn.group_names else ""
+    return {
+        "variant_name": "Pure DP",
+        "data_domain": (
+            f"Data sets of exactly {drawn.n:,} records, each the conformity score in [0, 1] of a labelled chest X-ray"
+            + ("." if drawn.per is None else f" and its {drawn.per}.")
+        ),
+        "unprotected_quantities": (
+            f"The number of records, {drawn.n:,}; the classes that the model tells apart{given}; everything that "
+            "follows from these and from α, ε and the rule (bins, rank or level, promised coverage)."
+        ),
+    }
+
+
+def _privacy_loss(drawn: Calibration) -> dict[str, object]:
+    one = "A patient has one record." if drawn.unit == "patient" else "A patient may have several records."
+    return {
+        "privacy_unit": f"{drawn.unit.capitalize()}-level",
+        "privacy_unit_details": (
+            f"Bounded differential privacy: two data sets of {drawn.n:,} records are adjacent if one record was "
+            f"replaced by any other. {one}"
+        ),
+        "number_of_privacy_units": drawn.n,
+        "privacy_parameters": {"epsilon": drawn.epsilon},
+        "privacy_parameters_details": (
+            "The parameter of this one release; δ is 0."
+            if drawn.per is None
+            else f"The parameter of this one release, all thresholds together; δ is 0. Each {drawn.per} is drawn with "
+            "half of it, since replacing a record can change two of them."
+        ),
+    }
+
+
+def _model() -> dict[str, object]:
+    return {
+        "model_name": "Central",
+        "trust_assumptions": (
+            "The curator and its machine are trusted with the records. Whoever sees the release may know all else, "
+            "all other records included."
+        ),
+        "actors": "The curator, who holds the records and draws the release; clinicians and analysts, who use it.",
+        "release_type": "One release",
+        "release_type_details": (
+            "A local ledger keeps a budget for the records, charges every release before it is drawn and refuses what "
+            "goes beyond it. Further releases from the same records would be entries of their own."
+        ),
+        "data_source_type": "Static",
+        "access_type": "Non-interactive",
+        "access_type_details": "Users receive the thresholds and cannot query the records.",
+    }
+
+
+def _implementation(drawn: Calibration) -> dict[str, object]:
+    model = "a model whose fingerprint was not recorded" if drawn.model is None else f"the model {drawn.model}"
+    return {
+        "preprocessing_and_hyperparameter_tuning": (
+            f"Scores are 1 minus the probability that {model} gives to the true diagnosis; the model is fixed before, "
+            "on other records. The number of bins and the rank or level follow from the public numbers alone."
+        ),
+        "mechanisms": (
+            f"The exponential mechanism over {drawn.m:,} bins of [0, 1] for a quantile of the scores ({drawn.method}: "
+            f"{rule_named(drawn.method).label}), drawn by OpenDP with exact arithmetic and a cryptographic generator. "
+            f"Software: ppsets {__version__}. Timing is not protected."
+        ),
+        "composition": "Releases from the same records add up (sequential composition); the ledger adds exactly.",
+        "post_processing": "None; prediction sets are made from the thresholds and new patients' probabilities only.",
+        "justification": (
+            "The quantile is aimed so far above 1 − α that the coverage holds in spite of the noise; ε was chosen by "
+            "the curator within the budget."
+        ),
+        "utility": f"Coverage of at least {drawn.coverage_lower:g}. {scope(drawn)}",
+    }
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:100]
