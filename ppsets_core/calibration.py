@@ -26,9 +26,11 @@ class Drawn(Plan):
 
     `thresholds`: one, or one for each diagnosis or group. `classes`: the diagnoses in the order of the probabilities,
     empty where only scores were given. `model`: the fingerprint of the model behind the scores, None if unknown.
+    `familiarity_threshold`: τ̂, above which an X-ray is unlike the calibration's; None where the plan has none.
     """
 
     thresholds: tuple[float, ...]
+    familiarity_threshold: float | None = None
     classes: tuple[str, ...]
     model: str | None
 

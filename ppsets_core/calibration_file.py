@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict, fields
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -9,18 +10,19 @@ import numpy as np
 from ppsets_core.bins import bin_index
 from ppsets_core.calibration import PUBLIC, Calibration, Drawn, Simulation, check_binding, check_model
 from ppsets_core.errors import InputError
-from ppsets_core.planning import DIAGNOSIS, Plan, plan
+from ppsets_core.planning import DIAGNOSIS, FamiliarityPlan, FamiliarityTarget, Plan, plan
 from ppsets_core.rules import rule_named
 from ppsets_core.rules.sharp import Sharp
 from ppsets_core.rules.sharp_first import SharpFirst
 from ppsets_core.validation import check_names
 
-FORMAT, VERSION = "ppsets-calibration", 3
+FORMAT, VERSION = "ppsets-calibration", 4
 KINDS: dict[str, type[Calibration] | type[Simulation]] = {"release": Calibration, "simulation": Simulation}
 FACTS = ("classes", "model")
 OF_RELEASE = ("unit", "dataset", "date")
 VERSION_2 = ("unit", "model", "threshold", "coverage_upper")
 GROUPED = ("per", "groups", "group_names")
+FAMILIARITY = tuple(field.name for field in fields(FamiliarityPlan))
 LONGEST = 500_000
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
 
@@ -36,6 +38,8 @@ def write_calibration(drawn: Drawn) -> str:
     )
     document = {"format": FORMAT, "version": VERSION, "kind": kind} | thresholds
     document |= {name: getattr(drawn, name) for name in (*facts, *PUBLIC)}
+    if drawn.familiarity is not None:
+        document["familiarity"] = {"threshold": drawn.familiarity_threshold} | asdict(drawn.familiarity)
     return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -53,8 +57,9 @@ def read_calibration(text: str) -> Calibration | Simulation:
         expected = plan(*(document[name] for name in ("n", "alpha", "epsilon")), **_choices(document))
     except (InputError, TypeError) as error:
         raise _refusal(str(error).rstrip(".")) from None
+    facts["familiarity_threshold"] = _familiarity_threshold(document, expected)
     for name in PUBLIC:
-        if not _agree(document[name], getattr(expected, name)):
+        if name != "familiarity" and not _agree(document[name], getattr(expected, name)):
             raise _refusal(f"the field '{name}' does not follow from n, alpha, epsilon, method, m, gamma and per")
     facts["thresholds"] = _thresholds(document, facts, expected)
     assert kind is not None
@@ -62,14 +67,15 @@ def read_calibration(text: str) -> Calibration | Simulation:
 
 
 def _current(document: dict[str, Any]) -> dict[str, Any]:
-    """The document as this version would have written it. Version 2 knew one sharp rule, the first."""
+    """The document as this version would have written it. Version 2 knew one sharp rule, the first; 3 knew no τ̂."""
     if document.get("format") != FORMAT:
         raise _refusal("it is not a ppsets calibration")
     version = document.get("version")
     if version == 1 and not isinstance(version, bool):
         raise _refusal("it is of version 1, which does not say which model it is for and what its ε protects")
     if version == 2:
-        _check_fields(document, ("format", "version", "kind", *VERSION_2, *(n for n in PUBLIC if n not in GROUPED)))
+        known = (name for name in PUBLIC if name not in (*GROUPED, "familiarity"))
+        _check_fields(document, ("format", "version", "kind", *VERSION_2, *known))
         if not _is_number(document.pop("coverage_upper")):
             raise _refusal("the field 'coverage_upper' is not a number")
         if document["method"] == Sharp.name:
@@ -77,9 +83,13 @@ def _current(document: dict[str, Any]) -> dict[str, Any]:
         of_release = {"dataset": None, "date": None} if document["kind"] != "simulation" else {}
         if document["kind"] == "simulation":
             del document["unit"]
-        return document | of_release | {"version": VERSION, "classes": [], "per": None, "groups": 1, "group_names": []}
-    if version != VERSION or isinstance(version, bool):
-        raise _refusal(f"its version is not {VERSION}, the one that this program writes, nor 2")
+        document |= of_release | {"version": 3, "classes": [], "per": None, "groups": 1, "group_names": []}
+    if document.get("version") == 3 and not isinstance(version, bool):
+        if "familiarity" in document:
+            raise _refusal("it is of version 3 and has the field 'familiarity', which that version did not know")
+        document |= {"version": VERSION, "familiarity": None}
+    if document.get("version") != VERSION or isinstance(version, bool):
+        raise _refusal(f"its version is not {VERSION}, the one that this program writes, nor 2 or 3")
     return document
 
 
@@ -109,7 +119,27 @@ def _choices(document: dict[str, Any]) -> dict[str, Any]:
     if document["per"] is not None:
         number, names = document["groups"], document["group_names"]
         choices |= {"classes": number} if document["per"] == DIAGNOSIS else {"groups": names}
+    if (beside := document["familiarity"]) is not None:
+        _check_familiarity(beside)
+        choices["familiarity"] = FamiliarityTarget(*(beside[name] for name in ("share", "alpha", "m")))
     return choices
+
+
+def _check_familiarity(given: object) -> None:
+    if not isinstance(given, dict) or set(given) != {"threshold", *FAMILIARITY}:
+        raise InputError("the field 'familiarity' is not as a calibration writes it")
+    if not _is_number(given["share"]) or given["share"] == 0 or given["m"] is None:
+        raise InputError("the share and the m of 'familiarity' must be numbers above 0")
+
+
+def _familiarity_threshold(document: dict[str, Any], expected: Plan) -> float | None:
+    if (planned := expected.familiarity) is None:
+        return None
+    given = document["familiarity"]
+    for name in FAMILIARITY:
+        if not _agree(given[name], getattr(planned, name)):
+            raise _refusal(f"'{name}' of 'familiarity' does not follow from n, epsilon, share, alpha and m")
+    return _threshold(given["threshold"], planned.m, is_trivial=not planned.is_possible)
 
 
 def _agree(given: object, expected: object) -> bool:
@@ -126,21 +156,21 @@ def _is_number(given: object) -> TypeGuard[int | float]:
 
 def _thresholds(document: dict[str, Any], facts: dict[str, Any], expected: Plan) -> tuple[float, ...]:
     if expected.per is None:
-        return (_threshold(document["threshold"], expected),)
+        return (_threshold(document["threshold"], expected.m, is_trivial=expected.is_trivial),)
     names = facts["classes"] if expected.per == DIAGNOSIS else expected.group_names
     given = document["thresholds"]
     if not isinstance(given, dict) or tuple(given) != names or len(names) != expected.groups:
         raise _refusal(f"there is not exactly one threshold for each {expected.per}")
-    return tuple(_threshold(value, expected) for value in given.values())
+    return tuple(_threshold(value, expected.m) for value in given.values())
 
 
-def _threshold(threshold: object, expected: Plan) -> float:
+def _threshold(threshold: object, m: int, *, is_trivial: bool = False) -> float:
     if not _is_number(threshold) or not 0 < threshold <= 1:
         raise _refusal("the threshold is not a number above 0 and at most 1")
     value = float(threshold)
-    if expected.is_trivial and value != 1:
+    if is_trivial and value != 1:
         raise _refusal("the threshold of a trivial plan is 1")
-    if int(bin_index(np.array(value), expected.m)) / expected.m != value:
+    if int(bin_index(np.array(value), m)) / m != value:
         raise _refusal("the threshold is not the edge of one of the m bins")
     return value
 

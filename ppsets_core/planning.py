@@ -1,17 +1,24 @@
 """The plan: m*, γ*, the level or rank to aim at and the coverage promised, from n, α and ε alone. Costs no privacy."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 
 from ppsets_core.errors import InputError
 from ppsets_core.rules import DEFAULT, RULES, GroupRule, rule_named
 from ppsets_core.rules.choosing_m import expected_output, least_of
 from ppsets_core.rules.mechanism import Mechanism
+from ppsets_core.rules.rank_quantile import RankQuantile
 from ppsets_core.rules.rule import no_gamma
+from ppsets_core.rules.sharp import Sharp
+from ppsets_core.rules.sharp.bound import RHO
 from ppsets_core.validation import (
     LARGEST_EPSILON,
     LARGEST_N,
+    LEAST_EPSILON,
     check_alpha,
     check_count,
     check_epsilon,
@@ -20,9 +27,43 @@ from ppsets_core.validation import (
     check_n,
     check_name,
     check_names,
+    check_share,
 )
 
 DIAGNOSIS = "diagnosis"
+
+
+@dataclass(frozen=True)
+class FamiliarityTarget:
+    """What is asked of τ̂, the threshold above which an X-ray is unlike the calibration's: its share of ε (0: there is
+    none) and its miss rate, the share of X-rays like the calibration's that it may flag. m is chosen if not given."""
+
+    share: float = 0.2
+    alpha: float = 0.05
+    m: int | None = None
+
+
+@dataclass(frozen=True)
+class FamiliarityPlan(FamiliarityTarget):
+    """How τ̂ is drawn beside the thresholds, by the sharp rule with `epsilon` of the plan's ε.
+
+    A `rank` of None: there are too few records, no alarm is possible, and all of ε goes to the thresholds.
+    """
+
+    m: int = 0
+    epsilon: float = 0.0
+    rank: int | None = None
+
+    @property
+    def is_possible(self) -> bool:
+        return self.rank is not None
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The exponential mechanism that draws τ̂, where one is drawn."""
+        if self.rank is None:
+            raise InputError("No alarm is possible with this plan: τ̂ is 1 and not drawn.")
+        return RankQuantile(self.rank, self.epsilon, RHO)
 
 
 @dataclass(frozen=True)
@@ -32,6 +73,7 @@ class Plan:
     `method` names the rule. `gamma` and `rank` are None where the rule has none; a level of 1 or more means that the
     rule would need more records than there are. `per`: whom the promise holds for, all patients together (None), each
     diagnosis, or each of the named groups of a column; then level and rank follow from private counts: None.
+    `familiarity`: how τ̂ is drawn beside the thresholds, out of the same ε; None where it is not asked for.
     """
 
     n: int
@@ -46,6 +88,12 @@ class Plan:
     per: str | None = None
     groups: int = 1
     group_names: tuple[str, ...] = ()
+    familiarity: FamiliarityPlan | None = None
+
+    @property
+    def threshold_epsilon(self) -> float:
+        """What τ̂ leaves of ε for the thresholds."""
+        return self.epsilon if self.familiarity is None else _less(self.epsilon, self.familiarity.epsilon)
 
     @property
     def is_trivial(self) -> bool:
@@ -63,7 +111,7 @@ class Plan:
 
     def mechanism_for(self, count: int) -> Mechanism:
         """What draws the threshold of one diagnosis or group that has so many of the n records. Which is private."""
-        return group_rule(self.method).group_mechanism(count, self.n, self.alpha, self.epsilon, self.m)
+        return group_rule(self.method).group_mechanism(count, self.n, self.alpha, self.threshold_epsilon, self.m)
 
     @property
     def usual_count(self) -> int:
@@ -72,7 +120,9 @@ class Plan:
 
     @property
     def _mechanism(self) -> Mechanism | None:
-        return None if self.level is None else rule_named(self.method).mechanism(self.level, self.rank, self.epsilon)
+        if self.level is None:
+            return None
+        return rule_named(self.method).mechanism(self.level, self.rank, self.threshold_epsilon)
 
     @property
     def coverage_expected(self) -> float:
@@ -98,11 +148,13 @@ def plan(
     per: str | None = None,
     classes: int | Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
+    familiarity: FamiliarityTarget | None = None,
 ) -> Plan:
     """The plan for n records; m* and γ* are chosen where they are not given. Deterministic and data-independent.
 
     `per="diagnosis"` promises coverage within each of the `classes`, `per="site"` (say) within each of the `groups` of
-    that public column, which are named beforehand; of classes the number is enough.
+    that public column, which are named beforehand; of classes the number is enough. `familiarity` asks for τ̂ too; where
+    the records are too few for both, the thresholds get all of ε.
 
     >>> p = plan(1000, 0.1, 1.0, method="paper", m=10_000)
     >>> round(p.gamma, 6), round(p.level, 6), p.is_trivial
@@ -110,13 +162,25 @@ def plan(
     """
     n, alpha, epsilon, rule = check_n(n), check_alpha(alpha), check_epsilon(epsilon), rule_named(method)
     gamma = None if gamma is None else check_gamma(gamma)
-    if per is not None:
-        return _plan_per_group(n, alpha, epsilon, method, m, gamma, check_name(per), *_parts(per, classes, groups))
-    if classes is not None or groups is not None:
+    grouped = None if per is None else (check_name(per), *_parts(per, classes, groups))
+    if grouped is None and (classes is not None or groups is not None):
         raise InputError("Classes and groups belong to a promise for each of them: say so with per.")
-    m = best_m(n, alpha, epsilon, method, gamma) if m is None else check_m(m)
-    aim = rule.aim(n, alpha, epsilon, m, gamma)
-    return Plan(n, alpha, epsilon, method, m, aim.gamma, aim.level, aim.rank, aim.coverage_lower)
+
+    def with_epsilon(part: float) -> Plan:
+        if grouped is not None:
+            return _plan_per_group(n, alpha, part, method, m, gamma, *grouped)
+        bins = best_m(n, alpha, part, method, gamma) if m is None else check_m(m)
+        aim = rule.aim(n, alpha, part, bins, gamma)
+        return Plan(n, alpha, part, method, bins, aim.gamma, aim.level, aim.rank, aim.coverage_lower)
+
+    if familiarity is None or check_share(familiarity.share) == 0:
+        return with_epsilon(epsilon)
+    beside = _plan_familiarity(n, epsilon, familiarity)
+    if beside.is_possible:
+        both = with_epsilon(_less(epsilon, beside.epsilon))
+        if not both.is_trivial:
+            return replace(both, epsilon=epsilon, familiarity=beside)
+    return replace(with_epsilon(epsilon), familiarity=replace(beside, epsilon=0.0, rank=None))
 
 
 def at_epsilon(planned: Plan, epsilon: float) -> Plan:
@@ -130,7 +194,34 @@ def at_epsilon(planned: Plan, epsilon: float) -> Plan:
         per=planned.per,
         classes=planned.groups if grouped and not planned.group_names else None,
         groups=planned.group_names or None,
+        familiarity=asked_of(planned.familiarity),
     )
+
+
+def asked_of(planned: FamiliarityPlan | None) -> FamiliarityTarget | None:
+    """What a plan for τ̂ was asked for; m is chosen anew."""
+    return None if planned is None else FamiliarityTarget(planned.share, planned.alpha)
+
+
+def _plan_familiarity(n: int, epsilon: float, asked: FamiliarityTarget) -> FamiliarityPlan:
+    share, alpha = check_share(asked.share), check_alpha(asked.alpha)
+    m = None if asked.m is None else check_m(asked.m)
+    own = float(_exact(epsilon) * _exact(share))
+    if own < LEAST_EPSILON or _less(epsilon, own) < LEAST_EPSILON:
+        return FamiliarityPlan(share, alpha, m or Sharp.grid[0])
+    m = best_m(n, alpha, own, Sharp.name) if m is None else m
+    return FamiliarityPlan(share, alpha, m, own, Sharp().aim(n, alpha, own, m, None).rank)
+
+
+def _less(epsilon: float, part: float) -> float:
+    """ε − part, rounded down: as the decimals that they print, which the ledger adds, both are no more than ε."""
+    exact = _exact(epsilon) - _exact(part)
+    rest = float(exact)
+    return rest if _exact(rest) <= exact else math.nextafter(rest, 0)
+
+
+def _exact(number: float) -> Fraction:
+    return Fraction(Decimal(repr(number)))
 
 
 def _plan_per_group(

@@ -9,7 +9,7 @@ import numpy as np
 from ppsets_core.bins import Runs, runs_of
 from ppsets_core.calibration import Calibration, Simulation, check_binding, now
 from ppsets_core.errors import InputError
-from ppsets_core.planning import DIAGNOSIS, Plan, plan
+from ppsets_core.planning import DIAGNOSIS, FamiliarityTarget, Plan, plan
 from ppsets_core.records.records import Records
 from ppsets_core.rules import DEFAULT
 from ppsets_core.rules.mechanism import Mechanism, run_probabilities
@@ -29,10 +29,12 @@ def calibrate(
     gamma: float | None = None,
     per: str | None = None,
     groups: Sequence[str] | None = None,
+    familiarity: FamiliarityTarget = FamiliarityTarget(),
 ) -> Calibration:
     """Draw ŝ with ε-differential privacy, so that P(Y ∈ C(X)) ≥ 1 − α. A release that costs ε, and no one counts it.
 
-    `Ledger.release` counts. Records know their classes, their model and whom ε protects; bare scores do not.
+    `Ledger.release` counts. Records know their classes, their model and whom ε protects; bare scores do not. Where the
+    records say how familiar each is, τ̂ is drawn too, out of the same ε.
 
     >>> calibrate([0.1] * 9, 0.1, 0.1).threshold  # too few records for this ε: every label, nothing spent
     1.0
@@ -42,7 +44,18 @@ def calibrate(
         need_labels(records)
     classes = records.classes if per == DIAGNOSIS else None
     n = len(records)
-    chosen = plan(n, alpha, epsilon, method=method, m=m, gamma=gamma, per=per, classes=classes, groups=groups)
+    chosen = plan(
+        n,
+        alpha,
+        epsilon,
+        method=method,
+        m=m,
+        gamma=gamma,
+        per=per,
+        classes=classes,
+        groups=groups,
+        familiarity=None if records.familiarity is None else familiarity,
+    )
     return release(records, chosen)
 
 
@@ -83,7 +96,23 @@ def _drawn(records: Records, chosen: Plan, draw: Draw) -> dict[str, Any]:
     elif not chosen.is_trivial:
         thresholds = (draw(chosen.mechanism, runs_of(records.scores, chosen.m), chosen.n) / chosen.m,)
     public = {field.name: getattr(chosen, field.name) for field in fields(Plan)}
-    return {"thresholds": thresholds, "classes": records.classes, "model": records.model, **public}
+    return {
+        "thresholds": thresholds,
+        "familiarity_threshold": _familiarity_threshold(records, chosen, draw),
+        "classes": records.classes,
+        "model": records.model,
+        **public,
+    }
+
+
+def _familiarity_threshold(records: Records, chosen: Plan, draw: Draw) -> float | None:
+    """τ̂; 1, which flags nothing, where the plan says that no alarm is possible; None where none was planned."""
+    if (beside := chosen.familiarity) is None:
+        return None
+    if not beside.is_possible:
+        return 1.0
+    assert records.familiarity is not None
+    return draw(beside.mechanism, runs_of(records.familiarity, beside.m), chosen.n) / beside.m
 
 
 def need_labels(records: Records) -> None:
@@ -103,6 +132,10 @@ def check_plan(records: Records, chosen: Plan) -> None:
             raise InputError(f"The plan is for {chosen.groups} classes but there are {len(records.classes)}.")
     elif chosen.per is not None and chosen.per not in records.groups:
         raise InputError(f"{records.source}: there is no column '{chosen.per}' that says the group of each record.")
+    if chosen.familiarity is not None and records.familiarity is None:
+        raise InputError(
+            f"{records.source}: there is no column 'familiarity', so no alarm can be calibrated. Plan without it."
+        )
 
 
 def _parts(records: Records, chosen: Plan) -> list[np.ndarray]:

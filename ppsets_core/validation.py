@@ -14,6 +14,7 @@ LEAST_EPSILON, LARGEST_EPSILON = 1e-12, 1e12
 LEAST_ALPHA = 1e-100  # below it floating point would round to 0
 LEAST_GAMMA = 1e-12
 LARGEST_N = 10**11
+LARGEST_SHARE = 0.9
 LARGEST_M = 10**6
 ROW_SUM_TOLERANCE = 1e-3
 MOST_NAMES, LONGEST_NAME = 10_000, 100
@@ -35,6 +36,16 @@ def check_epsilon(epsilon: float) -> float:
     if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise InputError(f"epsilon must lie between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}; 0.1 to 10 is usual.")
     return epsilon
+
+
+def check_share(share: float) -> float:
+    share = _real(share, "The share of epsilon")
+    if not 0 <= share <= LARGEST_SHARE:
+        raise InputError(
+            f"The share of epsilon for the familiarity threshold must lie between 0, which switches it off, "
+            f"and {LARGEST_SHARE:g}."
+        )
+    return share
 
 
 def check_n(n: int) -> int:
@@ -109,16 +120,20 @@ class Place:
         return f"{place}, column '{name}'" if name else place
 
 
-def check_scores(scores: ArrayLike, place: Place = Place("scores")) -> np.ndarray:
-    """Conformity scores as a float64 vector: at least one, finite, in [0, 1]; never clipped."""
+def check_scores(
+    scores: ArrayLike,
+    place: Place = Place("scores"),
+    outside_means: str = "the score is outside [0, 1]; a score is 1 − the true class's probability",
+) -> np.ndarray:
+    """Conformity scores, or another number in [0, 1] for each record, as a float64 vector: at least one, finite, in
+    [0, 1]; never clipped."""
     scores = _floats(scores, place)
     if scores.ndim != 1:
         raise InputError(f"{place.source}: expected one score per record, got an array of {scores.ndim} dimensions.")
     if not len(scores):
         raise InputError(f"{place.source}: it is empty. At least one record is needed.")
     refuse_first(~np.isfinite(scores), place, "the value is missing or not a finite number; remove or repair it")
-    outside = (scores < 0) | (scores > 1)
-    refuse_first(outside, place, "the score is outside [0, 1]; a score is 1 − the true class's probability")
+    refuse_first((scores < 0) | (scores > 1), place, outside_means)
     return scores
 
 

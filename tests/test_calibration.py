@@ -141,7 +141,7 @@ def test_version_2_is_read_and_its_sharp_rule_is_the_first_version():
     assert rule_named(back.method).label == "sharp rule, first version"
     assert prediction_sets([[0.9, 0.1, 0.0]], back).tolist() == [[True, True, False]]
     again = json.loads(back.to_json())
-    assert (again["version"], again["method"]) == (3, "sharp-1")
+    assert (again["version"], again["method"]) == (4, "sharp-1")
     assert Calibration.from_json(back.to_json()) == back
 
 
@@ -188,7 +188,7 @@ def test_each_field_of_version_2_must_be_there(name):
 VALID = json.loads(calibrate(SCORES, 0.1, 1.0, method="paper").to_json())
 CHANGES = {
     "another format": {"format": "x"},
-    "a later version": {"version": 4},
+    "a later version": {"version": 5},
     "version 2 with fields of version 3": {"version": 2},
     "unknown unit": {"unit": "hospital"},
     "unit missing": {"unit": None},

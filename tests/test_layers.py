@@ -17,6 +17,7 @@ LAYERS = (
     ("calibration",),
     ("sets", "wording", "provenance"),
     ("evaluation", "records", "xrays"),
+    ("familiarity",),
     ("private_quantile", "private_check", "coverage_check", "simulation", "network", "gate"),
     ("ledger", "diagnosis"),
     ("tradeoffs",),

@@ -15,11 +15,11 @@ _SEED = 20
 
 
 def anonymous_rows(scores: dict[str, FolderPrediction], model: str) -> list[list[str]]:
-    """patient, split, label, model and probabilities: shuffled, then patients numbered as they come."""
+    """patient, split, label, model, familiarity and probabilities: shuffled, then patients numbered as they come."""
     known = [
         (patient, split, label, row)
         for split, scored in scores.items()
-        for patient, label, row in zip(scored.patients, scored.labels, scored.probabilities.tolist(), strict=True)
+        for patient, label, row in zip(scored.patients, scored.labels, _numbers(scored), strict=True)
     ]
     shuffled = [known[index] for index in np.random.default_rng(_SEED).permutation(len(known))]
     numbers: dict[str, int] = {}
@@ -29,12 +29,19 @@ def anonymous_rows(scores: dict[str, FolderPrediction], model: str) -> list[list
     ]
 
 
+def _numbers(scored: FolderPrediction) -> list[list[float]]:
+    if scored.familiarity is None:
+        raise SystemExit("Learn familiarity for these weights first: python -m tools.learn_familiarity.")
+    return np.column_stack([scored.familiarity, scored.probabilities]).tolist()
+
+
 def main(coronahack: str, out: str) -> None:
     model = load_model()
     scores = {split: predict_folder(model, read_coronahack(coronahack, split)) for split in HELD_OUT}
     rows = anonymous_rows(scores, model.fingerprint)
     with open(out, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([["patient", "split", "label", "model", *model.classes], *rows])
+        header = ["patient", "split", "label", "model", "familiarity", *model.classes]
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
     print(f"{out}: {len(rows)} X-rays")
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from ppsets_core.calibration import OTHER_MODEL, Drawn, Simulation
 from ppsets_core.commands.files import saved_calibration, write_new
 from ppsets_core.commands.score import tell_refused
-from ppsets_core.diagnosis import Answer, answers_of, counts, examine
+from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, examine
 from ppsets_core.errors import FileError
+from ppsets_core.familiarity import Alarm, Watch, watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
 from ppsets_core.reports.batch import batch_report
@@ -44,14 +45,17 @@ def run(args: argparse.Namespace) -> int:
     if not findings.xrays:
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
     answers = answers_of(findings, calibration, args.group)
-    marks = _marks(calibration, model)
+    watch = watch_for(calibration, findings.model)
+    alarm = alarm_of(answers, watch)
+    marks = [*_marks(calibration, model), *([f"ALARM: {alarm.words}"] if alarm and alarm.is_on else [])]
     origin = Provenance(calibration, model.fingerprint, args.group)
     if args.report:
         write_new(args.report, batch_report(answers, origin, findings.refused))
     if args.json:
-        print(_as_json(answers, findings.refused, origin, marks))
+        print(_as_json(answers, findings.refused, origin, marks, _familiarity(watch, alarm)))
     else:
-        print(_as_table(answers, calibration, marks))
+        notes = [watch.words, alarm.words if alarm and not alarm.is_on else ""]
+        print(_as_table(answers, calibration, marks, [*filter(None, notes)]))
     return 0
 
 
@@ -66,7 +70,24 @@ def _marks(calibration: Drawn, model: "XrayModel") -> list[str]:
     return marks
 
 
-def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], origin: Provenance, marks: list[str]) -> str:
+def _familiarity(watch: Watch, alarm: Alarm | None) -> dict[str, object]:
+    told = None if alarm is None else {"unlike": alarm.unlike, "of": alarm.of, "expected": alarm.expected}
+    return {
+        "threshold": watch.threshold,
+        "like": None if watch.threshold is None else watch.like,
+        "batch": told,
+        "alarm": None if alarm is None else alarm.is_on,
+        "note": watch.words,
+    }
+
+
+def _as_json(
+    answers: Sequence[Answer],
+    refused: Sequence[Refused],
+    origin: Provenance,
+    marks: list[str],
+    familiarity: dict[str, object],
+) -> str:
     calibration = origin.calibration
     return json.dumps(
         {
@@ -82,10 +103,13 @@ def _as_json(answers: Sequence[Answer], refused: Sequence[Refused], origin: Prov
                     "probabilities": answer.probabilities,
                     "chest_xray": not answer.finding.doubt,
                     "reason": answer.finding.doubt,
+                    "familiar": answer.familiar,
+                    "familiarity": answer.finding.familiarity,
                 }
                 for answer in answers
             ],
             "counts": counts(answers),
+            "familiarity": familiarity,
             "refused": [vars(item) for item in refused],
             "notes": [*marks, scope(calibration), NOT_A_DEVICE],
             "provenance": origin.document(),
@@ -102,17 +126,18 @@ def _thresholds(calibration: Drawn) -> dict[str, object]:
     return {"thresholds": by_name, "cutoffs": {name: 1 - value for name, value in by_name.items()}}
 
 
-def _as_table(answers: Sequence[Answer], calibration: Drawn, marks: list[str]) -> str:
+def _as_table(answers: Sequence[Answer], calibration: Drawn, marks: list[str], notes: list[str]) -> str:
     width = max([4, *(len(answer.finding.name) for answer in answers)])
     lines = [*marks, f"{'file':<{width}}  prediction set, likeliest first"]
     for answer in answers:
         members = ", ".join(f"{name} {answer.probabilities[name]:.3f}" for name in answer.members)
         doubt = f"  [not counted: {answer.finding.doubt}]" if answer.finding.doubt else ""
-        lines.append(f"{answer.finding.name:<{width}}  {members or 'none is likely enough'}{doubt}")
+        unlike = "  [unlike the calibration's]" if answer.familiar is False and not doubt else ""
+        lines.append(f"{answer.finding.name:<{width}}  {members or 'none is likely enough'}{doubt}{unlike}")
     number = counts(answers)
     lines.append(f"{meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.")
     lines.append(
         f"One diagnosis: {number['one']}. Several: {number['several']}. None: {number['none']}. "
         f"Not counted, no chest X-ray: {number['flagged']}."
     )
-    return "\n".join([*lines, scope(calibration), NOT_A_DEVICE])
+    return "\n".join([*lines, *notes, scope(calibration), NOT_A_DEVICE])

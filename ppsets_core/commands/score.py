@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
     parser.add_argument("--split", help="only what the labels CSV's column `split` says this of")
     parser.add_argument(
-        "--out", required=True, help="CSV to write: file, label, patient where known, model, one column per class"
+        "--out",
+        required=True,
+        help="CSV to write: file, label, model, a column per class; patient, familiarity if known",
     )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
@@ -28,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
+    from ppsets_core.familiarity.watch import NOT_OF_THESE
     from ppsets_core.network import load_model, predict_folder
     from ppsets_core.network.folder_records import known_labels, known_patients, patients_note
     from ppsets_core.xrays import read_folder
@@ -50,6 +53,10 @@ def run(args: argparse.Namespace) -> int:
         print(note, file=sys.stderr)
     if model.fingerprint:
         columns["model"] = [model.fingerprint] * len(kept)
+    if scores.familiarity is not None:
+        columns["familiarity"] = [repr(number) for number in scores.familiarity[kept].tolist()]
+    else:
+        print(f"No familiarity is written. {NOT_OF_THESE}", file=sys.stderr)
     shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
     header = [*columns, *map(plain_cell, model.classes)]
     rows = [[*facts, *row] for *facts, row in zip(*columns.values(), shares, strict=True)]

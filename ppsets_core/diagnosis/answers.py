@@ -7,6 +7,7 @@ import numpy as np
 
 from ppsets_core.calibration import Drawn
 from ppsets_core.diagnosis.findings import Finding, Findings
+from ppsets_core.familiarity import Alarm, Watch, alarm_over, watch_for
 from ppsets_core.sets import ranked_sets
 
 KINDS = ("one", "several", "none", "flagged")
@@ -14,12 +15,15 @@ KINDS = ("one", "several", "none", "flagged")
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One X-ray's set, likeliest first. A picture that does not look like a chest X-ray is flagged, not counted."""
+    """One X-ray's set, likeliest first. A picture that does not look like a chest X-ray is flagged, not counted.
+
+    `familiar`: whether it is like the calibration's X-rays; None where that cannot be told."""
 
     number: int  # its place in the folder
     finding: Finding
     members: tuple[str, ...]
     classes: tuple[str, ...]
+    familiar: bool | None = None
 
     @property
     def kind(self) -> str:
@@ -61,10 +65,16 @@ def answers_of(findings: Findings, calibration: Drawn, group: str | None = None)
     names, groups = findings.classes, None if group is None else [group] * len(findings.xrays)
     probabilities = np.stack([finding.probabilities for finding in findings.xrays])
     sets = ranked_sets(probabilities, calibration, classes=names, groups=groups)
+    watch = watch_for(calibration, findings.model)
     return [
-        Answer(number, finding, tuple(names[i] for i in members), names)
+        Answer(number, finding, tuple(names[i] for i in members), names, watch.is_familiar(finding.familiarity))
         for number, (finding, members) in enumerate(zip(findings.xrays, sets, strict=True))
     ]
+
+
+def alarm_of(answers: Sequence[Answer], watch: Watch) -> Alarm | None:
+    """The alarm over all X-rays that are counted; None where it cannot be told of any whether it is familiar."""
+    return alarm_over([answer.familiar for answer in answers if answer.kind != "flagged"], watch)
 
 
 def counts(answers: Sequence[Answer]) -> dict[str, int]:

@@ -16,21 +16,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """One X-ray: its softmax, why it does not look like a chest X-ray ('' if it does), a small JPEG if asked for."""
+    """One X-ray: its softmax, why it does not look like a chest X-ray ('' if it does), a small JPEG if asked for.
+
+    `familiarity`: how unlike the X-rays that the model learnt from it is, in [0, 1]; None where that is not known."""
 
     name: str
     probabilities: np.ndarray
     doubt: str
     thumbnail: bytes
+    familiarity: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """Every X-ray that could be read, in the folder's order, and what could not be."""
+    """Every X-ray that could be read, in the folder's order, what could not be, and the fingerprint of the model."""
 
     classes: tuple[str, ...]
     xrays: tuple[Finding, ...]
     refused: tuple[Refused, ...]
+    model: str | None = None
 
 
 def examine(
@@ -40,23 +44,30 @@ def examine(
     thumbnails: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Look at each picture with the gate, then classify it. `progress` hears (done, total) and may raise to cancel."""
-    from ppsets_core.network import predict
+    """Look at each picture with the gate, then classify it. `progress` hears (looked at, total), from the first picture
+    on, and may raise to cancel."""
+    from ppsets_core.network.prediction import classify
 
     total = len(folder.xrays)
     seen: list[tuple[str, str, bytes]] = []
     refused = list(folder.refused)
 
+    def tell() -> None:
+        if progress:
+            progress(len(seen) + len(refused) - len(folder.refused), total)
+
     def pictures() -> Iterator[Picture]:
         for _, picture in folder.readable(refused, model.preprocessing.read_at_least):
-            if progress:
-                progress(len(seen) + len(refused) - len(folder.refused), total)
             small = thumbnail_of(picture) if thumbnails else b""
             seen.append((picture.name, why_not_a_chest_xray(picture), small))
+            tell()
             yield picture
 
-    probabilities = predict(model, pictures())
+    tell()
+    classified = classify(model, pictures(), progress=lambda _: tell())
+    familiarity = [None] * len(seen) if classified.familiarity is None else classified.familiarity.tolist()
     found = tuple(
-        Finding(name, row, doubt, small) for (name, doubt, small), row in zip(seen, probabilities, strict=True)
+        Finding(name, row, doubt, small, familiar)
+        for (name, doubt, small), row, familiar in zip(seen, classified.probabilities, familiarity, strict=True)
     )
-    return Findings(model.classes, found, tuple(refused))
+    return Findings(model.classes, found, tuple(refused), model.fingerprint)

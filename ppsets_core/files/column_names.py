@@ -7,7 +7,7 @@ ALIASES = {
     "probs": "probabilities",
     "softmax": "probabilities",
 }
-RESERVED = {"score", "label", "patient", "model", "probabilities", "classes"}
+RESERVED = {"score", "label", "patient", "model", "familiarity", "probabilities", "classes"}
 TEXT = frozenset({"label", "patient", "model"})
 IGNORED = {"", "file", "split", "covid", "index", "id"}
 

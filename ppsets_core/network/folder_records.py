@@ -43,7 +43,18 @@ def records_of(source: str, model: "XrayModel", predicted: "FolderPrediction") -
     probabilities, labels = predicted.probabilities[kept], found[kept]
     scores = conformity_scores(probabilities, labels)
     patients = known_patients([predicted.patients[i] for i in kept])
-    records = Records(source, scores, scores, model.classes, probabilities, labels, patients, model.fingerprint)
+    familiarity = None if predicted.familiarity is None else predicted.familiarity[kept]
+    records = Records(
+        source,
+        scores,
+        scores,
+        model.classes,
+        probabilities,
+        labels,
+        patients,
+        model.fingerprint,
+        familiarity=familiarity,
+    )
     return records, refused
 
 

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from ppsets_core.errors import InputError
 from ppsets_core.model_fingerprint import new_fingerprint
 from ppsets_core.network.dp_sgd import Privacy, make_private
-from ppsets_core.network.fast import BATCH_SIZE, optimise
+from ppsets_core.network.fast import BATCH_SIZE
 from ppsets_core.network.measures import accuracy_and_recall, class_weights, fit_temperature
 from ppsets_core.network.preprocess import centre_crop
 from ppsets_core.network.recipe import Epoch, Watcher, check_settings
@@ -113,12 +113,12 @@ def fine_tune_last_layer(
 def features(model: XrayModel, data: TrainingSet, progress: Callable[[int], None] | None = None) -> Tensor:
     """What the last layer sees of each X-ray (N, 512): exactly one row per X-ray, no random views."""
     crop = model.preprocessing.crop
-    fast = optimise(_with_last_layer(model.network, nn.Identity()), crop)
+    fast = model.fast_network
     batch = torch.zeros(BATCH_SIZE, 3, crop, crop).contiguous(memory_format=torch.channels_last)
     rows = []
     for greys in data.greys.split(BATCH_SIZE):
         batch[: len(greys)] = model.preprocessing.normalise(centre_crop(greys.float() / 255, crop))
-        rows.append(fast(batch)[: len(greys)].clone())
+        rows.append(fast(batch)[1][: len(greys)].clone())
         if progress:
             progress(sum(map(len, rows)))
     return torch.cat(rows)

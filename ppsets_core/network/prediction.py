@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ppsets_core.errors import InputError
+from ppsets_core.familiarity import statistics_of
 from ppsets_core.files.refused import Refused
 from ppsets_core.network.fast import BATCH_SIZE
 from ppsets_core.network.weights import XrayModel
@@ -17,43 +18,71 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
+class Classified:
+    """One row per picture. `familiarity`, in [0, 1], is None for weights whose familiarity statistics are not known."""
+
+    probabilities: np.ndarray
+    familiarity: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
 class FolderPrediction:
-    """The probabilities of every readable X-ray of a folder, in its order, and what could not be read."""
+    """Probabilities and familiarity of every readable X-ray of a folder, in its order, and what could not be read."""
 
     names: tuple[str, ...]
     labels: tuple[str | None, ...]
     patients: tuple[str | None, ...]
     probabilities: np.ndarray
     refused: tuple[Refused, ...]
+    familiarity: np.ndarray | None = None
 
 
-@torch.inference_mode()
 def predict(
     model: XrayModel, pictures: Iterable[Picture], *, batch_size: int = BATCH_SIZE, progress: Progress | None = None
 ) -> np.ndarray:
     """Softmax probabilities (N, K) in float64, one row per picture. `progress` hears how many are done."""
+    return classify(model, pictures, batch_size=batch_size, progress=progress).probabilities
+
+
+def classify(
+    model: XrayModel, pictures: Iterable[Picture], *, batch_size: int = BATCH_SIZE, progress: Progress | None = None
+) -> Classified:
+    """Probabilities as `predict` gives them and familiarity, from one pass of the network."""
+    known = statistics_of(model.fingerprint)
+    rows, familiarity, done = [np.zeros((0, len(model.classes)))], [np.zeros(0)], 0
+    for probabilities, features in batches(model, pictures, batch_size):
+        rows.append(probabilities)
+        familiarity.append(known.familiarity(features) if known else np.zeros(0))
+        done += len(probabilities)
+        if progress:
+            progress(done)
+    return Classified(np.concatenate(rows), np.concatenate(familiarity) if known else None)
+
+
+@torch.inference_mode()
+def batches(
+    model: XrayModel, pictures: Iterable[Picture], batch_size: int = BATCH_SIZE
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Probabilities (n, K) of one batch after the other, and the features (n, 512) that the last layer was given."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
     crop = model.preprocessing.crop
     batch = torch.zeros(batch_size, 3, crop, crop).contiguous(memory_format=torch.channels_last)
-    rows, filled = [np.zeros((0, len(model.classes)))], 0
-    done = 0
+    filled = 0
 
-    def run() -> None:
-        logits = model.fast_network(batch)[:filled].double() / model.temperature
-        rows.append(torch.softmax(logits, dim=1).numpy())
-        if progress:
-            progress(done)
+    def run() -> tuple[np.ndarray, np.ndarray]:
+        logits, features = model.fast_network(batch)
+        probabilities = torch.softmax(logits[:filled].double() / model.temperature, dim=1)
+        return probabilities.numpy(), features[:filled].numpy()
 
     for picture in pictures:
         batch[filled] = model.preprocessing.network_input(picture.grey)
-        filled, done = filled + 1, done + 1
+        filled += 1
         if filled == batch_size:
-            run()
+            yield run()
             filled = 0
     if filled:
-        run()
-    return np.concatenate(rows)
+        yield run()
 
 
 def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress | None = None) -> FolderPrediction:
@@ -66,11 +95,12 @@ def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress |
             read.append(xray)
             yield picture
 
-    probabilities = predict(model, pictures(), progress=progress)
+    classified = classify(model, pictures(), progress=progress)
     return FolderPrediction(
         tuple(xray.name for xray in read),
         tuple(xray.label for xray in read),
         tuple(xray.patient for xray in read),
-        probabilities,
+        classified.probabilities,
         tuple(refused),
+        classified.familiarity,
     )

@@ -17,6 +17,7 @@ class Records:
     them, '' for a record that names nobody and so counts as a patient of its own. `groups`: columns of text, such as a
     site, by name. `model`: the fingerprint of the model that gave the scores. `unit`: what ε protects one of, a
     'record', or a 'patient' after `one_per_patient`; it depends on the file's columns and that choice, on no record.
+    `familiarity`: how unlike the X-rays that the model learnt from each is, in [0, 1], where it is known.
     """
 
     source: str
@@ -29,6 +30,7 @@ class Records:
     model: str | None = None
     groups: Mapping[str, np.ndarray] = field(default_factory=lambda: MappingProxyType({}))
     unit: str = "record"
+    familiarity: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -79,6 +81,7 @@ def chosen(records: Records, kept: np.ndarray) -> Records:
         labels=keep(records.labels),
         patients=keep(records.patients),
         groups={name: values[kept] for name, values in records.groups.items()},
+        familiarity=keep(records.familiarity),
     )
 
 

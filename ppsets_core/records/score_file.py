@@ -40,7 +40,7 @@ def read_scores(file: bytes | str | Path | FileLike, name: str | None = None, *,
 
     Either one column of scores in [0, 1] (`score`, or the only one with numbers) or one probability column per class
     and `label`, which a `score` column makes superfluous; `patient`, empty where not known; `model`, the fingerprint of
-    the model behind them, as `ppsets score` writes it.
+    the model behind them, and `familiarity`, as `ppsets score` writes them.
     `group` names a column that says each record's group, such as its site. Every refusal names file, row and column.
     """
     source = shown_name(name or name_of(file) or "scores")
@@ -75,6 +75,7 @@ def _records(columns: Columns, group: str | None) -> Records:
         "patients": values.get("patient"),
         "model": _model(columns),
         "groups": _groups(columns, group),
+        "familiarity": _familiarity(columns),
     }
     if "label" in values and "score" not in values and len(numeric) >= 2:
         classes = tuple(brief_name(name) for name in numeric)
@@ -129,6 +130,13 @@ def _model(columns: Columns) -> str | None:
     other = "it is of another model than the first row; calibrate with the scores of one model"
     refuse_first(models != models[0], place, other)
     return str(models[0]) if re.fullmatch(FINGERPRINT, str(models[0])) else None
+
+
+def _familiarity(columns: Columns) -> np.ndarray | None:
+    if (values := columns.values.get("familiarity")) is None:
+        return None
+    place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="familiarity")
+    return check_scores(values, place, "the familiarity is outside [0, 1]; take it as `ppsets score` writes it")
 
 
 def _groups(columns: Columns, group: str | None) -> dict[str, np.ndarray]:

@@ -29,13 +29,14 @@ def test_the_scores_are_the_models_probabilities_and_can_calibrate(xrays, tmp_pa
     assert main(["score", str(xrays), "--out", str(out)]) == 0
     assert "9 X-rays scored, 0 left out" in capsys.readouterr().out
     rows = rows_of(out)
-    assert list(rows[0]) == ["file", "label", "model", *CLASSES]
+    assert list(rows[0]) == ["file", "label", "model", "familiarity", *CLASSES]
     expected = predict_folder(load_model(), read_folder(xrays))
     assert [row["file"] for row in rows] == list(expected.names)
     written = np.array([[float(row[name]) for name in CLASSES] for row in rows])
     assert np.array_equal(written, expected.probabilities)
     own = [1 - float(row[row["label"]]) for row in rows]
     records = read_scores(out)
+    assert np.array_equal(records.familiarity, expected.familiarity)
     assert np.allclose(records.scores, own)
     assert (records.model, records.classes) == (load_model().fingerprint, CLASSES)
 

@@ -85,6 +85,7 @@ def test_equal_records_are_equal_and_each_fact_counts():
         "model": None,
         "groups": {"site": np.array(["n", "n"])},
         "unit": "patient",
+        "familiarity": np.array([0.5, 0.5]),
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
     for name, value in changes.items():

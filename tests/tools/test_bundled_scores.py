@@ -23,12 +23,13 @@ def bundled() -> list[list[str]]:
 
 
 def probabilities(rows: list[list[str]]) -> np.ndarray:
-    return np.array([row[4:] for row in rows], dtype=np.float64)
+    return np.array([row[5:] for row in rows], dtype=np.float64)
 
 
 def test_they_are_the_1500_held_out_xrays_without_names():
     header, *rows = bundled()
-    assert header == ["patient", "split", "label", "model", *CLASSES]
+    assert header == ["patient", "split", "label", "model", "familiarity", *CLASSES]
+    assert all(0 <= float(row[4]) <= 1 for row in rows)
     assert [sum(row[1] == split for row in rows) for split in ("calibration", "validation")] == [1000, 500]
     assert {row[0] for row in rows} == {str(number) for number in range(1, 795)}
     by_split = [{row[0] for row in rows if row[1] == split} for split in ("calibration", "validation")]
@@ -56,7 +57,7 @@ def test_the_model_card_gives_the_measured_numbers():
 
 def undecided(model, folder) -> FolderPrediction:
     names, labels, patients = zip(*((xray.name, xray.label, xray.patient) for xray in folder.xrays), strict=True)
-    return FolderPrediction(names, labels, patients, np.full((len(names), 3), 1 / 3), ())
+    return FolderPrediction(names, labels, patients, np.full((len(names), 3), 1 / 3), (), np.full(len(names), 0.5))
 
 
 def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
@@ -67,7 +68,7 @@ def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
     bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"))
     with (tmp_path / "scores.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["patient", "split", "label", "model", *CLASSES]
+    assert header == ["patient", "split", "label", "model", "familiarity", *CLASSES]
     expected = [(split, label) for split in ("calibration", "calibration", "validation") for label in CLASSES]
     assert sorted((split, label) for _, split, label, *_ in rows) == sorted(expected)
     assert "9 X-rays" in capsys.readouterr().out
