@@ -7,7 +7,7 @@ from importlib import import_module
 from ppsets_core import __version__
 from ppsets_core.errors import PpsetsError
 
-VERBS = ("app", "plan", "score", "calibrate", "predict", "ledger", "train", "experiment", "report")
+VERBS = ("app", "plan", "score", "calibrate", "predict", "check", "ledger", "train", "experiment", "report")
 
 
 def main(argv: list[str] | None = None) -> int:

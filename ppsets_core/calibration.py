@@ -67,6 +67,12 @@ class Drawn(Plan):
                 f"probabilities of {len(classes)} ({_listed(classes)}). Use the calibration of that model."
             )
 
+    def check_fits(self, classes: Sequence[str], model: str | None) -> None:
+        """Refuse another model's probabilities, by their classes or by the model's fingerprint where both are known."""
+        self.check_classes(classes)
+        if self.is_for(model) is False:
+            raise InputError(OTHER_MODEL)
+
     def class_thresholds(self, records: int, classes: int, groups: Sequence[str] | None = None) -> np.ndarray:
         """The threshold of every class for every record, or for all records in one row; an unknown group gets 1."""
         if self.classes and len(self.classes) != classes:

@@ -11,6 +11,7 @@ from ppsets_core.calibration import Drawn
 from ppsets_core.errors import InputError
 from ppsets_core.evaluation import Evaluation, evaluate
 from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.private_check import PrivateCheck
 from ppsets_core.sets import prediction_sets
 
 HOLDS, UNCLEAR, FAILS = "holds", "cannot be told from this few", "does not hold"
@@ -127,6 +128,12 @@ class Promise:
         if high < min(self.share, self.least_by_chance):
             return FAILS
         return HOLDS if low >= self.share - MARGIN * (1 - self.share) else UNCLEAR
+
+    def judge_private(self, check: PrivateCheck) -> list[str]:
+        """A verdict on each count of a private check that something is promised about; '' for the others."""
+        if check.per != self.calibration.per:
+            return [""] * len(check.covered)
+        return [self.judge(interval) for interval in check.intervals(self.confidence)]
 
     def sum_up(self, lines: Sequence[Line]) -> tuple[str, str]:
         """One verdict over every line that something is promised about, and its reason in a sentence or two."""

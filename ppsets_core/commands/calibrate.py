@@ -13,6 +13,7 @@ from ppsets_core.ledger.amounts import shown
 from ppsets_core.planning import DIAGNOSIS, plan
 from ppsets_core.private_quantile import need_labels
 from ppsets_core.records import Records, one_per_patient, read_scores
+from ppsets_core.records.parts import parts_in_words
 from ppsets_core.wording import guarantee, meaning, remedy, scope
 
 HELP = "Draw a private threshold from a score file and charge its ε to the data set's budget."
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON")
     add_target(parser)
     parser.add_argument("--dataset", help=DATASET_HELP)
+    parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
     parser.add_argument("--budget", help="total ε that the data set may ever spend; needed the first time")
     add_ledger(parser)
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
@@ -34,8 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     choices = target(args)
     column = args.per if args.per not in (None, DIAGNOSIS) else None
-    read = read_scores(args.scores, group=column)
+    read = read_scores(args.scores, group=column, split=args.split)
     records = read if args.all_records else one_per_patient(read)
+    if parts := parts_in_words(read.splits, read.left_out):
+        _say(parts if args.split else f"{parts} --split uses one of them.")
     _say(_what_was_read(read, records))
     if args.per == DIAGNOSIS:
         need_labels(records)

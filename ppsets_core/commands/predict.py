@@ -1,16 +1,17 @@
-"""`predict`: ranked prediction sets for X-rays, from a saved calibration."""
+"""`predict`: ranked prediction sets for X-rays or a table of probabilities, from a saved calibration."""
 
 import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ppsets_core.calibration import OTHER_MODEL, Drawn, Simulation
+from ppsets_core.calibration import Drawn, Simulation
 from ppsets_core.commands.files import saved_calibration, write_new
 from ppsets_core.commands.score import tell_refused
+from ppsets_core.commands.tables import in_lines, is_table, read_table, write_sets, writer_for
 from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, examine
-from ppsets_core.errors import FileError
+from ppsets_core.diagnosis.new_patients import json_of_sets, sets_of_new_patients
+from ppsets_core.errors import FileError, InputError
 from ppsets_core.familiarity import Alarm, Watch, watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
@@ -18,28 +19,56 @@ from ppsets_core.reports.batch import batch_report
 from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
 from ppsets_core.xrays import read_folder
 
-if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel
-
-HELP = "ranked prediction sets for X-rays, from a saved calibration"
+HELP = "ranked prediction sets for X-rays or a table of a model's probabilities, from a saved calibration"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("images", nargs="+", help="X-rays: files, a directory or a zip")
+    parser.add_argument(
+        "images",
+        nargs="+",
+        help="X-rays (files, a directory or a zip), or one table of probabilities, a column a class",
+    )
     parser.add_argument("--calibration", required=True, help="JSON that a calibration saved")
     parser.add_argument("--group", help="the group that all these X-rays are of, if the calibration is per group")
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
+    parser.add_argument("--split", help="of a table: only the rows whose column `split` says this")
+    parser.add_argument(
+        "--out", type=Path, help="of a table: write all sets, as .csv, .parquet or .json; must not exist yet"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--report", type=Path, help="an HTML file to write, with every picture and its set, to print")
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the sets; pictures that do not look like chest X-rays are marked and not counted."""
+    calibration = saved_calibration(args.calibration)
+    return _table(args, calibration) if is_table(args.images) else _xrays(args, calibration)
+
+
+def _table(args: argparse.Namespace, calibration: Drawn) -> int:
+    writer = None if args.out is None else writer_for(args.out)
+    patients = read_table(args.images[0], calibration, args.split)
+    sets, origin = sets_of_new_patients(patients, calibration), Provenance(calibration, patients.model)
+    marks = _marks(calibration)
+    if calibration.is_for(patients.model) is None:
+        marks.append("UNKNOWN MODEL: calibration and table do not both name their model; the two must belong together.")
+    if writer is not None:
+        write_sets(args.out, writer(sets, origin))
+    if args.json:
+        print(json_of_sets(sets, origin, [*marks, scope(calibration), NOT_A_DEVICE]))
+    else:
+        print(in_lines(sets, marks))
+    return 0
+
+
+def _xrays(args: argparse.Namespace, calibration: Drawn) -> int:
     from ppsets_core.network import load_model
 
-    calibration = saved_calibration(args.calibration)
+    if args.out is not None or args.split is not None:
+        raise InputError("--out and --split are for a table of probabilities; --json prints the sets of X-rays.")
     folder = read_folder(args.images if len(args.images) > 1 else args.images[0], labels=False)
     model = load_model(args.weights)
+    calibration.check_fits(model.classes, model.fingerprint)
     findings = examine(model, folder, thumbnails=args.report is not None)
     tell_refused(findings.refused)
     if not findings.xrays:
@@ -47,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     answers = answers_of(findings, calibration, args.group)
     watch = watch_for(calibration, findings.model)
     alarm = alarm_of(answers, watch)
-    marks = [*_marks(calibration, model), *([f"ALARM: {alarm.words}"] if alarm and alarm.is_on else [])]
+    marks = [*_marks(calibration), *([f"ALARM: {alarm.words}"] if alarm and alarm.is_on else [])]
     origin = Provenance(calibration, model.fingerprint, args.group)
     if args.report:
         write_new(args.report, batch_report(answers, origin, findings.refused))
@@ -59,10 +88,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _marks(calibration: Drawn, model: "XrayModel") -> list[str]:
+def _marks(calibration: Drawn) -> list[str]:
     marks = []
-    if calibration.model is not None and not calibration.is_for(model.fingerprint):
-        marks.append(f"OTHER MODEL: {OTHER_MODEL}")
     if isinstance(calibration, Simulation):
         marks.append("SIMULATED calibration: the threshold was drawn for a trial and is not a private release.")
     if calibration.is_trivial:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     folder = read_folder(args.folder, labels=args.labels, split=args.split, classes=model.classes)
     scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
     tell_refused(scores.refused)
-    numbers, unknown = known_labels(model.classes, scores.names, scores.labels)
+    numbers, unknown = known_labels(model, scores.names, scores.labels)
     tell_refused(unknown)
     refused = (*scores.refused, *unknown)
     kept = [place for place, number in enumerate(numbers) if number >= 0]

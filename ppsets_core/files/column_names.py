@@ -3,13 +3,14 @@
 ALIASES = {
     "scores": "score",
     "labels": "label",
+    "splits": "split",
     **dict.fromkeys(("patients", "patient_id", "patientid", "patient id", "subject", "subject_id"), "patient"),
     "probs": "probabilities",
     "softmax": "probabilities",
 }
-RESERVED = {"score", "label", "patient", "model", "familiarity", "probabilities", "classes"}
-TEXT = frozenset({"label", "patient", "model"})
-IGNORED = {"", "file", "split", "covid", "index", "id"}
+RESERVED = {"score", "label", "patient", "model", "split", "familiarity", "probabilities", "classes"}
+TEXT = frozenset({"label", "patient", "model", "split"})
+IGNORED = {"", "file", "covid", "index", "id"}
 
 
 def column_name(raw: str) -> str:

@@ -7,27 +7,42 @@ import numpy as np
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.refused import Refused
+from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.records.columns import TEXTS
 from ppsets_core.records.records import Records
 from ppsets_core.sets import conformity_scores
+from ppsets_core.xrays.coronahack_split import is_learnt_from
 
 if TYPE_CHECKING:
     from ppsets_core.network import FolderPrediction, XrayModel
 
+LEARNT = (
+    "By its name it is one of the CoronaHack X-rays that the bundled model was trained on, and no promise would hold: "
+    "the model knows it too well. Use others (assets/coronahack_split.csv says which), or rename it if it is another."
+)
+
 
 def known_labels(
-    classes: tuple[str, ...], names: Sequence[str], labels: Sequence[str | None]
+    model: "XrayModel", names: Sequence[str], labels: Sequence[str | None]
 ) -> tuple[np.ndarray, tuple[Refused, ...]]:
-    """Each label's class number, in any case of letters, or −1; and which the model does not know, with the reason."""
+    """Each label's class number, in any case of letters, or −1; and what cannot be used, with the reason.
+
+    That is what the model does not know, and what the bundled model has learnt from: its scores are too good."""
+    classes = model.classes
     numbers = {name.casefold(): number for number, name in enumerate(classes)}
     found = np.array([numbers.get((label or "").casefold(), -1) for label in labels], dtype=np.int64)
-    refused = tuple(
-        Refused(name, f"The model does not know the label '{label}'." if label else "It has no label.")
-        for name, label, number in zip(names, labels, found, strict=True)
-        if number < 0
-    )
+    reasons = [
+        "" if number >= 0 else f"The model does not know the label '{label}'." if label else "It has no label."
+        for label, number in zip(labels, found.tolist(), strict=True)
+    ]
+    if model.fingerprint == bundled_fingerprint():
+        reasons = [LEARNT if is_learnt_from(name) else why for name, why in zip(names, reasons, strict=True)]
+    found[[bool(why) for why in reasons]] = -1
+    refused = tuple(Refused(name, why) for name, why in zip(names, reasons, strict=True) if why)
     if not len(found):
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
+    if all(why == LEARNT for why in reasons):
+        raise FileError(f"None of these X-rays can be used. {LEARNT}")
     if len(refused) == len(found):
         raise FileError(
             f"No X-ray has a label that the model knows: {', '.join(classes)}. Name the sub-folders so, "
@@ -38,7 +53,7 @@ def known_labels(
 
 def records_of(source: str, model: "XrayModel", predicted: "FolderPrediction") -> tuple[Records, tuple[Refused, ...]]:
     """Records of every X-ray whose label the model knows, and the others with the reason."""
-    found, refused = known_labels(model.classes, predicted.names, predicted.labels)
+    found, refused = known_labels(model, predicted.names, predicted.labels)
     kept = np.flatnonzero(found >= 0)
     probabilities, labels = predicted.probabilities[kept], found[kept]
     scores = conformity_scores(probabilities, labels)

@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ppsets_core.errors import InputError
+
 
 @dataclass(frozen=True, eq=False)
 class Records:
@@ -18,6 +20,7 @@ class Records:
     site, by name. `model`: the fingerprint of the model that gave the scores. `unit`: what ε protects one of, a
     'record', or a 'patient' after `one_per_patient`; it depends on the file's columns and that choice, on no record.
     `familiarity`: how unlike the X-rays that the model learnt from each is, in [0, 1], where it is known.
+    `splits`: the part of the data that each is of, where the file says so; `left_out`: how many were of training.
     """
 
     source: str
@@ -31,6 +34,8 @@ class Records:
     groups: Mapping[str, np.ndarray] = field(default_factory=lambda: MappingProxyType({}))
     unit: str = "record"
     familiarity: np.ndarray | None = None
+    splits: np.ndarray | None = None
+    left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -68,6 +73,14 @@ def one_per_patient(records: Records, seed: int = 0) -> Records:
     return replace(chosen(records, np.sort(np.concatenate([unnamed, kept]))), unit="patient")
 
 
+def of_split(records: Records, split: str) -> Records:
+    """The records of one part of the data, known to the ledger as that part alone, as if it were a file of its own."""
+    if records.splits is None:
+        raise InputError(f"{records.source}: there is no column 'split' that says which part each row is of.")
+    part = chosen(records, np.flatnonzero(records.splits == split))
+    return replace(part, identity=part.scores)
+
+
 def chosen(records: Records, kept: np.ndarray) -> Records:
     """Some of the records, known to the ledger as the whole they come from."""
 
@@ -82,6 +95,7 @@ def chosen(records: Records, kept: np.ndarray) -> Records:
         patients=keep(records.patients),
         groups={name: values[kept] for name, values in records.groups.items()},
         familiarity=keep(records.familiarity),
+        splits=keep(records.splits),
     )
 
 

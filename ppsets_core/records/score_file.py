@@ -13,6 +13,7 @@ from ppsets_core.files.names import shown_name
 from ppsets_core.model_fingerprint import FINGERPRINT
 from ppsets_core.records.columns import MAX_BYTES, Columns, brief_name, check_names
 from ppsets_core.records.delimited import read_delimited
+from ppsets_core.records.parts import usable_rows
 from ppsets_core.records.records import Records
 from ppsets_core.records.tables import columns_of_json, columns_of_npy, columns_of_npz, columns_of_parquet
 from ppsets_core.sets import conformity_scores
@@ -35,14 +36,30 @@ BY_ENDING = {
 }
 
 
-def read_scores(file: bytes | str | Path | FileLike, name: str | None = None, *, group: str | None = None) -> Records:
+def read_scores(
+    file: bytes | str | Path | FileLike,
+    name: str | None = None,
+    *,
+    group: str | None = None,
+    split: str | None = None,
+) -> Records:
     """Calibration records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, an upload or bytes.
 
     Either one column of scores in [0, 1] (`score`, or the only one with numbers) or one probability column per class
     and `label`, which a `score` column makes superfluous; `patient`, empty where not known; `model`, the fingerprint of
     the model behind them, and `familiarity`, as `ppsets score` writes them.
-    `group` names a column that says each record's group, such as its site. Every refusal names file, row and column.
+    `group` names a column that says each record's group, such as its site. Where a column `split` says which part of
+    the data each row is of, the training rows are left out, and `split` chooses one of the other parts. Every refusal
+    names file, row and column.
     """
+    try:
+        return _records(read_columns(file, name, frozenset(TEXT if group is None else TEXT | {group})), group, split)
+    except InputError as error:
+        raise error if isinstance(error, FileError) else FileError(str(error)) from None
+
+
+def read_columns(file: bytes | str | Path | FileLike, name: str | None, texts: frozenset[str]) -> Columns:
+    """A file of any of the formats as columns, `texts` as text and the rest as numbers."""
     source = shown_name(name or name_of(file) or "scores")
     try:
         data = read_bytes(file, MAX_BYTES + 1)
@@ -52,10 +69,7 @@ def read_scores(file: bytes | str | Path | FileLike, name: str | None = None, *,
         raise FileError(f"{source}: larger than {MAX_BYTES // 1_000_000} MB; keep only the columns and rows needed.")
     if not data.strip():
         raise FileError(f"{source}: the file is empty. At least one record is needed.")
-    try:
-        return _records(_columns_of(data, source, frozenset(TEXT if group is None else TEXT | {group})), group)
-    except InputError as error:
-        raise error if isinstance(error, FileError) else FileError(str(error)) from None
+    return _columns_of(data, source, texts)
 
 
 def _columns_of(data: bytes, source: str, texts: frozenset[str]) -> Columns:
@@ -67,15 +81,18 @@ def _columns_of(data: bytes, source: str, texts: frozenset[str]) -> Columns:
     return BY_ENDING.get(Path(source).suffix.casefold(), read_delimited)(data, source, texts)
 
 
-def _records(columns: Columns, group: str | None) -> Records:
+def _records(columns: Columns, group: str | None, split: str | None) -> Records:
+    columns, left_out = usable_rows(columns, split)
     source, values = columns.place.source, columns.values
     other = RESERVED | IGNORED | ({group} if group else set())
     numeric = [name for name in values if name not in other and not name.casefold().startswith("unnamed:")]
     facts: dict[str, Any] = {
         "patients": values.get("patient"),
-        "model": _model(columns),
+        "model": model_of(columns),
         "groups": _groups(columns, group),
-        "familiarity": _familiarity(columns),
+        "familiarity": familiarity_of(columns),
+        "splits": values.get("split"),
+        "left_out": left_out,
     }
     if "label" in values and "score" not in values and len(numeric) >= 2:
         classes = tuple(brief_name(name) for name in numeric)
@@ -107,21 +124,25 @@ def _only(numeric: list[str], source: str) -> str:
     )
 
 
-def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.ndarray:
+def label_numbers(labels: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
     """Labels as column numbers: by class name, in any case of letters, or by position where no class is a number.
 
-    Each label on its own: what one record says must not change how another is read."""
+    Each label on its own: what one record says must not change how another is read. −1 where it is none of them."""
     numbers = {} if any(name.isdigit() for name in classes) else {str(i): i for i in range(len(classes))}
     numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
     numbers |= {name: i for i, name in enumerate(classes)}
-    found = np.array([numbers.get(label, numbers.get(label.casefold(), -1)) for label in labels], dtype=np.int64)
+    return np.array([numbers.get(label, numbers.get(label.casefold(), -1)) for label in labels], dtype=np.int64)
+
+
+def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.ndarray:
+    found = label_numbers(labels, classes)
     known = ", ".join(brief_name(name) for name in classes[:20]) + (", …" if len(classes) > 20 else "")
     place = Place(place.source, place.row, rows=place.rows, column="label")
     refuse_first(found < 0, place, f"the label is none of the probability columns ({known})")
     return found
 
 
-def _model(columns: Columns) -> str | None:
+def model_of(columns: Columns) -> str | None:
     """The fingerprint that every row names; None where all rows have another program's word for a model, or none."""
     models = columns.values.get("model")
     if models is None or not len(models):
@@ -132,7 +153,7 @@ def _model(columns: Columns) -> str | None:
     return str(models[0]) if re.fullmatch(FINGERPRINT, str(models[0])) else None
 
 
-def _familiarity(columns: Columns) -> np.ndarray | None:
+def familiarity_of(columns: Columns) -> np.ndarray | None:
     if (values := columns.values.get("familiarity")) is None:
         return None
     place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="familiarity")

@@ -1,9 +1,12 @@
 """CoronaHack's X-rays by the parts that the bundled model learnt from and never saw, wherever they were unpacked."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from ppsets_core.places import ASSETS
 from ppsets_core.xrays.folder import XrayFolder, read_folder
+from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.xrays.labels import SUFFIX
 
 SPLIT = ASSETS / "coronahack_split.csv"
 HELD_OUT = ("calibration", "validation")
@@ -14,3 +17,14 @@ def read_coronahack(folder: str | Path, split: str) -> XrayFolder:
 
     Labels, patients and parts are those of `assets/coronahack_split.csv`."""
     return read_folder(folder, labels=SPLIT, split=split)
+
+
+def is_learnt_from(name: str) -> bool:
+    """Whether a file has the name of one of the X-rays that the bundled model was trained on, whatever its folder."""
+    return SUFFIX.sub("", name.casefold().rsplit("/", 1)[-1]) in _learnt_from()
+
+
+@lru_cache(maxsize=1)
+def _learnt_from() -> frozenset[str]:
+    rows = parse_labels(SPLIT.read_bytes()) if SPLIT.is_file() else []
+    return frozenset(SUFFIX.sub("", row.file.casefold()) for row in rows if row.split == "train")

@@ -83,16 +83,16 @@ def test_a_trivial_calibration_is_marked_and_gives_every_class(folder, capsys):
     assert any("TRIVIAL" in note for note in answer["notes"])
 
 
-def test_a_calibration_of_another_model_is_told_and_one_of_this_model_is_not(folder, tmp_path, capsys):
+def test_a_calibration_of_another_model_is_refused_and_one_of_this_model_is_not(folder, tmp_path, capsys):
     scores, one = np.linspace(0, 0.8, 1000), str(folder / "chest-0.png")
-    for model, told in ((bundled_fingerprint(), False), ("0" * 16, True)):
+    for model, answer in ((bundled_fingerprint(), 0), ("0" * 16, 2)):
         path = tmp_path / f"{model}.json"
         path.write_text(calibrate(records_of(scores, model=model), 0.1, 5.0).to_json(), encoding="utf-8")
-        assert main(["predict", one, "--calibration", str(path), "--json"]) == 0
-        notes = json.loads(capsys.readouterr().out)["notes"]
-        assert any("another model's scores, so its coverage does not hold" in note for note in notes) is told
-        assert main(["predict", one, "--calibration", str(path)]) == 0
-        assert ("OTHER MODEL" in capsys.readouterr().out) is told
+        for more in ([], ["--json"]):
+            assert main(["predict", one, "--calibration", str(path), *more]) == answer
+            told = capsys.readouterr()
+            assert bool(told.out) is (answer == 0)
+            assert ("Calibrate with this model, or use the weights" in told.err) is (answer == 2)
 
 
 def test_errors_are_one_sentence(folder, tmp_path, capsys):

@@ -86,6 +86,8 @@ def test_equal_records_are_equal_and_each_fact_counts():
         "groups": {"site": np.array(["n", "n"])},
         "unit": "patient",
         "familiarity": np.array([0.5, 0.5]),
+        "splits": np.array(["test", "test"]),
+        "left_out": 3,
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
     for name, value in changes.items():

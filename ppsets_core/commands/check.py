@@ -1,0 +1,188 @@
+"""`check`: whether the promise holds on labelled patients, for the curator's eyes, or privately for everyone's."""
+
+import argparse
+import json
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ppsets_core.calibration import Drawn
+from ppsets_core.commands.arguments import add_ledger
+from ppsets_core.commands.calibrate import DATASET_HELP
+from ppsets_core.commands.files import saved_calibration
+from ppsets_core.commands.score import tell_refused
+from ppsets_core.commands.tables import is_table, read_table
+from ppsets_core.coverage_check import OWN_VIEW, Check, Line, Promise, check_coverage
+from ppsets_core.errors import InputError, LedgerError
+from ppsets_core.ledger import Ledger
+from ppsets_core.ledger.amounts import shown
+from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.private_check import PrivateCheck
+from ppsets_core.records import Records, one_per_patient
+
+HELP = "whether the promise holds on labelled patients: for yourself, or as a private release (--private)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "patients", help="a table of probabilities with `label`, or a directory or zip of labelled X-rays"
+    )
+    parser.add_argument("--calibration", required=True, help="JSON that a calibration saved")
+    parser.add_argument("--labels", help="of X-rays: CSV with columns file,label[,patient]; else sub-folder names")
+    parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
+    parser.add_argument("--group", help="the group that all X-rays are of, if the calibration is per group")
+    parser.add_argument("--weights", help="of X-rays: safetensors file; else the bundled model")
+    parser.add_argument("--private", action="store_true", help="release noisy counts instead, charged to the budget")
+    parser.add_argument("--epsilon", type=float, help="with --private: privacy loss of the release")
+    parser.add_argument(
+        "--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis (twice the noise), not all together"
+    )
+    parser.add_argument("--dataset", help=f"with --private: {DATASET_HELP}")
+    parser.add_argument("--budget", help="with --private: total ε that the data set may ever spend; the first time")
+    parser.add_argument("--all-records", action="store_true", help="with --private: every record of a patient, not one")
+    add_ledger(parser)
+    parser.add_argument("--json", action="store_true", help="JSON on standard output")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.private and args.epsilon is None:
+        raise InputError("A private check needs --epsilon, which is charged to the data set's budget.")
+    if not args.private and (args.epsilon is not None or args.by or args.budget):
+        raise InputError("--epsilon, --by and --budget belong to a private check: add --private.")
+    calibration = saved_calibration(args.calibration)
+    records = _table(args, calibration) if is_table([args.patients]) else _xrays(args, calibration)
+    if args.private:
+        return _release(args, records if args.all_records else one_per_patient(records), calibration)
+    groups = records.groups[str(calibration.per)].tolist() if calibration.group_names else None
+    assert records.probabilities is not None
+    assert records.labels is not None
+    found = check_coverage(records.probabilities, records.labels, calibration, classes=records.classes, groups=groups)
+    print(_as_json(found, calibration) if args.json else _in_lines(found))
+    return 0
+
+
+def _table(args: argparse.Namespace, calibration: Drawn) -> Records:
+    patients = read_table(args.patients, calibration, args.split)
+    calibration.check_fits(patients.classes, patients.model)
+    records = patients.records()
+    if (without := len(patients) - len(records)) > 0:
+        _say(f"{without:,} of {len(patients):,} rows are not checked: of the training part, or without a known label.")
+    return records
+
+
+def _xrays(args: argparse.Namespace, calibration: Drawn) -> Records:
+    from ppsets_core.network import load_model, predict_folder
+    from ppsets_core.network.folder_records import records_of
+    from ppsets_core.xrays import read_folder
+
+    model = load_model(args.weights)
+    calibration.check_fits(model.classes, model.fingerprint)
+    predicted = predict_folder(model, read_folder(args.patients, labels=args.labels, split=args.split))
+    records, unknown = records_of(Path(args.patients).stem, model, predicted)
+    tell_refused((*predicted.refused, *unknown))
+    return records if not calibration.group_names else _all_of(records, calibration, args.group)
+
+
+def _all_of(records: Records, calibration: Drawn, group: str | None) -> Records:
+    if group is None:
+        raise InputError(f"Say with --group which {calibration.per} these X-rays are of.")
+    return replace(records, groups={str(calibration.per): np.full(len(records), group)})
+
+
+def _release(args: argparse.Namespace, records: Records, calibration: Drawn) -> int:
+    ledger = Ledger(args.ledger)
+    name = args.dataset or Path(args.patients).stem
+    account = ledger.account_for(records, name, args.budget)
+    if account is None:
+        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε it may spend in all.")
+    if account.name != name:
+        _say(f"These records are in the ledger as '{account.name}'; that budget is charged.")
+    check = ledger.check(records, calibration, account, args.epsilon, per=args.by)
+    print(_private_json(check, calibration) if args.json else _private_lines(check, calibration))
+    now = ledger.account(account.name)
+    _say(f"Left of the budget of '{now.name}': {shown(now.left)} of {shown(now.budget)}. Ledger: {args.ledger}")
+    return 0
+
+
+def _in_lines(found: Check) -> str:
+    parts = [("All", (found.overall,)), ("By diagnosis", found.by_diagnosis)]
+    parts += [("By group", found.by_group)] if found.by_group else []
+    parts += [("By number of diagnoses in the set", tuple(line for line in found.by_size if line.records))]
+    lines = [found.words, ""]
+    width = max(len(line.name) for _, some in parts for line in some)
+    for title, some in parts:
+        lines += [title, *(f"  {line.name:<{width}}  {_numbers(line)}" for line in some)]
+    single = found.single
+    lines += ["", f"Of {single.records:,} sets with one diagnosis {single.covered:,} were right.", OWN_VIEW]
+    return "\n".join(lines)
+
+
+def _numbers(line: Line) -> str:
+    if not line.records:
+        return "nobody"
+    low, high = line.interval
+    verdict = f"  {line.verdict}" if line.verdict else ""
+    share = f"{100 * line.coverage:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+    return f"{line.covered:,} of {line.records:,} covered, {share}{verdict}"
+
+
+def _as_json(found: Check, calibration: Drawn) -> str:
+    document = {
+        "private": False,
+        "promised": 1 - calibration.alpha,
+        "per": calibration.per,
+        "verdict": found.verdict,
+        "words": found.words,
+        "mean_size": found.evaluation.mean_size,
+        "overall": _document(found.overall),
+        "by_diagnosis": {line.name: _document(line) for line in found.by_diagnosis},
+        "by_group": {line.name: _document(line) for line in found.by_group},
+        "by_size": {line.name: _document(line) for line in found.by_size},
+        "sets_of_one": {"records": found.single.records, "right": found.single.covered},
+        "note": OWN_VIEW,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _document(line: Line) -> dict[str, object]:
+    return {
+        "covered": line.covered,
+        "records": line.records,
+        "coverage": line.coverage if line.records else None,
+        "interval": list(line.interval),
+        "verdict": line.verdict or None,
+    }
+
+
+def _private_lines(check: PrivateCheck, calibration: Drawn) -> str:
+    names = ["all together"] if check.per is None else list(check.classes)
+    width = max(map(len, names))
+    judged = Promise(calibration).judge_private(check)
+    lines = [
+        f"{name:<{width}}  about {100 * share:.1f}% covered (95% interval {100 * low:.1f}% to {100 * high:.1f}%, "
+        f"noise counted){f'  {verdict}' if verdict else ''}"
+        for name, share, (low, high), verdict in zip(names, check.shares(), check.intervals(), judged, strict=True)
+    ]
+    promised = f"{100 * (1 - check.alpha):.4g}% promised" + (
+        f" within each {calibration.per}" if calibration.per else ""
+    )
+    cost = f"ε = {check.epsilon:g} was spent; it protects one {check.unit} of {check.n:,}. This may be shown to anyone."
+    return "\n".join([*lines, f"{promised}. {cost}"])
+
+
+def _private_json(check: PrivateCheck, calibration: Drawn) -> str:
+    shares = [None if math.isnan(share) else share for share in check.shares()]
+    document = json.loads(check.to_json()) | {
+        "private": True,
+        "shares": shares,
+        "intervals": check.intervals(),
+        "verdicts": Promise(calibration).judge_private(check),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)

@@ -1,0 +1,71 @@
+"""Tables of new patients' probabilities on the command line, and files of sets to write."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ppsets_core.calibration import Drawn
+from ppsets_core.diagnosis.new_patients import (
+    PatientSets,
+    csv_of_sets,
+    json_of_sets,
+    parquet_of_sets,
+)
+from ppsets_core.errors import FileError
+from ppsets_core.provenance import Provenance
+from ppsets_core.records import NewPatients, read_new_patients
+from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
+
+ENDINGS = (".csv", ".tsv", ".txt", ".npz", ".npy", ".parquet", ".json")
+SHOWN = 20
+Writer = Callable[[PatientSets, Provenance], bytes]
+WRITERS: dict[str, Writer] = {
+    ".csv": csv_of_sets,
+    ".parquet": parquet_of_sets,
+    ".json": lambda sets, provenance: json_of_sets(sets, provenance).encode(),
+}
+
+
+def is_table(paths: list[str]) -> bool:
+    """Whether one file is given, by its ending a table; X-rays are anything else."""
+    return len(paths) == 1 and paths[0].lower().endswith(ENDINGS) and not Path(paths[0]).is_dir()
+
+
+def read_table(path: str, calibration: Drawn, split: str | None = None) -> NewPatients:
+    """The calibration's classes by name, and its groups where it has a threshold for each."""
+    group = calibration.per if calibration.group_names else None
+    return read_new_patients(path, classes=calibration.classes, group=group, split=split)
+
+
+def write_sets(path: Path, content: bytes) -> None:
+    """A file that does not exist yet: nothing is overwritten."""
+    try:
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise FileError(f"{path} exists; choose another name.") from None
+    except OSError as error:
+        raise FileError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+def writer_for(out: Path) -> Writer:
+    if (found := WRITERS.get(out.suffix.casefold())) is None:
+        raise FileError(f"{out}: sets are written as {', '.join(WRITERS)}; end the name in one of these.")
+    return found
+
+
+def in_lines(sets: PatientSets, marks: list[str], *, most: int | None = SHOWN) -> str:
+    """The first sets, how many there are of each kind, and what they mean."""
+    patients, number = sets.patients, sets.counts()
+    names = [" ".join(who) for who in zip(*(v.tolist() for v in patients.identifiers.values()), strict=True)]
+    shown = len(names) if most is None else min(most, len(names))
+    width = max([4, *(len(name) for name in names[:shown])])
+    places = {name: i for i, name in enumerate(patients.classes)}
+    lines = [*marks, f"{' '.join(patients.identifiers):<{width}}  prediction set, likeliest first"]
+    for row in range(shown):
+        members = ", ".join(f"{one} {patients.probabilities[row, places[one]]:.3f}" for one in sets.ranked[row])
+        lines.append(f"{names[row]:<{width}}  {members or 'none is likely enough'}")
+    if shown < len(names):
+        lines.append(f"… and {len(names) - shown:,} more: --out FILE writes all, as CSV, Parquet or JSON.")
+    lines.append(f"{meaning(sets.calibration)} Coverage at least {1 - sets.calibration.alpha:g}.")
+    lines.append(f"One diagnosis: {number['one']:,}. Several: {number['several']:,}. None: {number['none']:,}.")
+    return "\n".join([*lines, scope(sets.calibration), NOT_A_DEVICE])

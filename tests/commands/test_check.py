@@ -1,0 +1,188 @@
+"""`ppsets check`, and `predict` on a table: a model of one's own, from scores to sets to a verdict."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from ppsets_core import Calibration, Ledger, PpsetsError, evaluate, ranked_sets
+from ppsets_core.__main__ import main
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.places import ASSETS
+from ppsets_core.records import read_new_patients
+from tests.many_classes import CLASSES, table
+from tests.network.chests import png_folder
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A calibration per diagnosis of a 14-class model, drawn on the command line, and new patients."""
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    (tmp_path / "cal.csv").write_text(table(3000, 0))
+    (tmp_path / "new.csv").write_text(table(700, 1))
+    ledger = ["--ledger", str(tmp_path / "l.sqlite")]
+    command = ["calibrate", str(tmp_path / "cal.csv"), "--epsilon", "4", "--per", "diagnosis", "--budget", "6", *ledger]
+    assert main([*command, "--out", str(tmp_path / "cal.json")]) == 0
+    return tmp_path
+
+
+def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
+    calibration = Calibration.from_json((files / "cal.json").read_text())
+    patients = read_new_patients(files / "new.csv", classes=CLASSES)
+    expected = ranked_sets(patients.probabilities, calibration)
+    new, cal = str(files / "new.csv"), str(files / "cal.json")
+    capsys.readouterr()
+    assert main(["predict", new, "--calibration", cal, "--out", str(files / "sets.parquet"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["patients"]
+    assert [one["set"] for one in told] == [[CLASSES[i] for i in members] for members in expected]
+    assert [one["id"] for one in told[:2]] == ["n0", "n1"]
+    assert pq.read_table(files / "sets.parquet")["set"].to_pylist() == [one["set"] for one in told]
+    assert main(["predict", new, "--calibration", cal]) == 0
+    lines = capsys.readouterr().out
+    assert "n19" in lines
+    assert "and 680 more" in lines
+    assert main(["check", new, "--calibration", cal, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    held = evaluate(patients.probabilities, patients.labels, calibration)
+    assert found["overall"]["coverage"] == held.coverage
+    assert [one["coverage"] for one in found["by_diagnosis"].values()] == held.coverage_by_class.tolist()
+    assert [one["interval"] for one in found["by_diagnosis"].values()] == [list(i) for i in held.interval_by_class]
+    assert found["private"] is False
+    assert main(["check", new, "--calibration", cal]) == 0
+    lines = capsys.readouterr().out
+    assert "curator's own view" in lines
+    assert "sets with one diagnosis" in lines
+
+
+@pytest.mark.parametrize("by", [None, "diagnosis"])
+def test_a_private_check_is_charged_and_may_be_shown(files, by, capsys):
+    command = ["check", str(files / "new.csv"), "--calibration", str(files / "cal.json"), "--private", "--epsilon", "2"]
+    command += ["--ledger", str(files / "l.sqlite"), "--dataset", "next year", *(["--by", by] if by else [])]
+    assert main(command) == 2
+    assert "--budget" in capsys.readouterr().err
+    assert main([*command, "--budget", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["private"], found["n"], len(found["covered"])) == (True, 700, 14 if by else 1)
+    assert all(low <= high for low, high in found["intervals"])
+    assert main(command) == 2
+    assert "more than the 1 left" in capsys.readouterr().err
+    ledger = Ledger(files / "l.sqlite")
+    assert str(ledger.account("next year").spent) == "2.0"
+    assert main(["ledger", "--ledger", str(files / "l.sqlite")]) == 0
+    assert "check of n = 700" in capsys.readouterr().out
+
+
+def test_words_of_a_private_check(files, capsys):
+    command = ["check", str(files / "new.csv"), "--calibration", str(files / "cal.json"), "--private", "--epsilon", "5"]
+    assert main([*command, "--by", "diagnosis", "--budget", "5", "--ledger", str(files / "l.sqlite")]) == 0
+    told = capsys.readouterr().out
+    assert "noise counted" in told
+    assert "90% promised within each diagnosis" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--private"], "needs --epsilon"),
+        (["--epsilon", "1"], "add --private"),
+        (["--split", "north"], "no column 'split'"),
+    ],
+)
+def test_what_does_not_fit_together_is_one_sentence(files, options, words, capsys):
+    assert main(["check", str(files / "new.csv"), "--calibration", str(files / "cal.json"), *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_14_class_calibration_is_refused_for_x_rays_and_for_other_tables(files, capsys):
+    """It used to be applied with a grey caption."""
+    xrays = png_folder(files / "xrays", 1)
+    for verb in ("predict", "check"):
+        capsys.readouterr()
+        assert main([verb, str(xrays), "--calibration", str(files / "cal.json")]) == 2
+        assert "for 14 classes" in capsys.readouterr().err
+    (files / "three.csv").write_text("label,a,b,c\na,0.5,0.25,0.25\n")
+    for verb in ("predict", "check"):
+        assert main([verb, str(files / "three.csv"), "--calibration", str(files / "cal.json")]) == 2
+        told = capsys.readouterr()
+        assert "Use the calibration of the model that gave these probabilities" in told.err
+        assert told.out == ""
+
+
+def test_files_of_sets_are_not_overwritten_and_end_as_they_are_written(files, capsys):
+    command = ["predict", str(files / "new.csv"), "--calibration", str(files / "cal.json"), "--out"]
+    for name in ("sets.csv", "sets.json"):
+        assert main([*command, str(files / name)]) == 0
+    assert main([*command, str(files / "sets.csv")]) == 2
+    assert main([*command, str(files / "sets.xlsx")]) == 2
+    told = capsys.readouterr().err
+    assert "exists" in told
+    assert ".csv, .parquet, .json" in told
+
+
+def test_labelled_x_rays_are_checked_and_the_numbers_are_those_of_score(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    xrays = png_folder(tmp_path / "xrays", 4)
+    cal, scores = tmp_path / "cal.json", tmp_path / "scores.csv"
+    part = ["--split", "calibration", "--epsilon", "1", "--budget", "1"]
+    assert main(["calibrate", str(ASSETS / "coronahack_softmax.csv"), *part, "--out", str(cal)]) == 0
+    assert Calibration.from_json(cal.read_text()).n < 1500
+    assert main(["score", str(xrays), "--out", str(scores)]) == 0
+    answers = []
+    for source in (xrays, scores):
+        capsys.readouterr()
+        assert main(["check", str(source), "--calibration", str(cal), "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
+    assert answers[0]["overall"]["records"] == 12
+
+
+def test_held_out_coronahack_by_part_is_checked_like_evaluate(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    source, cal = str(ASSETS / "coronahack_softmax.csv"), tmp_path / "cal.json"
+    part = ["--split", "calibration", "--epsilon", "1", "--budget", "1", "--all-records"]
+    assert main(["calibrate", source, *part, "--out", str(cal)]) == 0
+    calibration = Calibration.from_json(cal.read_text())
+    assert calibration.model == bundled_fingerprint()
+    capsys.readouterr()
+    assert main(["check", source, "--split", "validation", "--calibration", str(cal), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    held_out = read_new_patients(source, classes=calibration.classes, split="validation")
+    expected = evaluate(held_out.probabilities, held_out.labels, calibration)
+    assert (found["overall"]["coverage"], found["mean_size"]) == (expected.coverage, expected.mean_size)
+    assert found["overall"]["interval"] == list(expected.interval)
+    sizes = [one["records"] for one in found["by_size"].values()]
+    assert sizes == expected.size_counts.tolist()
+    assert found["sets_of_one"]["records"] == expected.size_counts[1]
+
+
+def test_training_rows_are_never_calibrated_with(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    rng = np.random.default_rng(0)
+    rows = [f"{'train' if i % 2 else 'test'},{s!r}" for i, s in enumerate(rng.random(600).tolist())]
+    (tmp_path / "s.csv").write_text("\n".join(["split,score", *rows]))
+    command = ["calibrate", str(tmp_path / "s.csv"), "--epsilon", "2", "--budget", "4"]
+    assert main([*command, "--split", "train"]) == 2
+    assert "the model has learnt from them" in capsys.readouterr().err
+    assert main([*command, "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["n"] == 300
+    assert "300 rows of the training part are left out" in told.err
+
+
+def test_x_rays_that_the_bundled_model_learnt_from_are_refused_with_the_reason(tmp_path, capsys):
+    xrays = png_folder(tmp_path / "xrays", 2)
+    learnt = next(
+        line.split(",")[0] for line in (ASSETS / "coronahack_split.csv").open() if line.strip().endswith("train")
+    )
+    first = xrays / "normal" / "normal-000.png"
+    first.rename(first.with_name(f"{learnt}.png"))
+    assert main(["score", str(xrays), "--out", str(tmp_path / "s.csv")]) == 0
+    told = capsys.readouterr()
+    assert "5 X-rays scored, 1 left out" in told.out
+    assert "that the bundled model was trained on" in told.err
+
+
+def test_a_private_check_of_bare_scores_is_refused(tmp_path):
+    with pytest.raises(PpsetsError):
+        Ledger(tmp_path / "l.sqlite").check(np.array([0.5]), None, None, 1.0)
