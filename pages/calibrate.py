@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.widgets.calibrate.plans import choose_promise, choose_rule, make_plans, show_plans
+from pages.widgets.calibrate.plans import choose_familiarity, choose_promise, choose_rule, make_plans, show_plans
 from pages.widgets.calibrate.reading import Reading, summarise
 from pages.widgets.calibrate.release import release_step
 from pages.widgets.calibrate.saved_source import load_saved
@@ -12,6 +12,7 @@ from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Records
+from ppsets_core.planning import FamiliarityTarget
 
 SAVED = "A saved calibration"
 SOURCES = {
@@ -52,8 +53,8 @@ def _plan_and_release(reading: Reading, records: Records) -> None:
         epsilon = choose_epsilon()
     classes = choose_promise(records)
     rule_place = st.container()
-    m, gamma = _advanced()
-    plans = make_plans(len(records), alpha, epsilon, m, gamma, classes)
+    m, gamma, familiarity = _advanced(records)
+    plans = make_plans(len(records), alpha, epsilon, m, gamma, classes, familiarity)
     with rule_place:
         rule = choose_rule(list(plans))
     show_plans(plans, rule, m, gamma, records.unit)
@@ -61,8 +62,8 @@ def _plan_and_release(reading: Reading, records: Records) -> None:
     release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
 
 
-def _advanced() -> tuple[int | None, float | None]:
-    """m and γ of one's own, and an ε between the slider's stops; left empty, all is chosen."""
+def _advanced(records: Records) -> tuple[int | None, float | None, FamiliarityTarget | None]:
+    """m and γ of one's own, an ε between the slider's stops, and what τ̂ gets of it; left empty, all is chosen."""
     with st.expander("Advanced"):
         left, middle, right = st.columns(3)
         m = left.number_input(
@@ -100,7 +101,8 @@ def _advanced() -> tuple[int | None, float | None]:
             help="Sets the slider to an ε between its stops.",
             on_change=_apply_exact,
         )
-    return m, gamma
+        familiarity = choose_familiarity(records)
+    return m, gamma, familiarity
 
 
 def _apply_exact() -> None:

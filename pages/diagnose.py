@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.widgets.active_model import fits_model, model_name, warn_of_other_model
+from pages.widgets.active_model import fits_model, model_name, warn_of_other_model, who_it_is_for
 from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
 from pages.widgets.guard import guarded
@@ -16,6 +16,7 @@ from ppsets_core.wording import meaning
 
 def main() -> None:
     st.title("Diagnose")
+    st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
     calibration = active_calibration()
     if calibration is None:
         _say_what_to_do()

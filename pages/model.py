@@ -2,11 +2,13 @@
 
 import streamlit as st
 
+from pages.widgets.active_model import who_it_is_for
 from pages.widgets.guard import guarded
 from pages.widgets.model.card import show_card
 from pages.widgets.model.switch import say_what_changed
 from pages.widgets.model.tuning import show_tuning
 from pages.widgets.model.weights import show_weights
+from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
 
 VIEWS = {"Model card": show_card, "Weights": show_weights, "Fine-tune": show_tuning}
@@ -14,6 +16,7 @@ VIEWS = {"Model card": show_card, "Weights": show_weights, "Fine-tune": show_tun
 
 def main() -> None:
     st.title("Model")
+    st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
     say_what_changed()
     for tab, show in zip(st.tabs(list(VIEWS), on_change="rerun", key="model_view"), VIEWS.values(), strict=True):
         if tab.open:

@@ -12,6 +12,10 @@ WEAK_EPSILON = 5
 PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}
 MARGINAL = "Coverage is an average over patients like these, not a promise about this one."
 WITHIN_EACH = "Coverage is an average over patients like these with the same {per}, not a promise about this one."
+BUNDLED_MODEL_IS_FOR = (
+    "The bundled model is for frontal chest X-rays of children of one to five from one hospital. It tells three "
+    "classes apart, bacterial pneumonia, normal and viral pneumonia, and looks for nothing else."
+)
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
 SIMULATED = "This calibration is a simulation: its threshold was drawn for a trial and is no private release."
 TRIVIAL = "This calibration had too few records: every set holds every diagnosis."
@@ -35,6 +39,21 @@ def guarantee(plan: Plan, unit: str = "record") -> str:
         f"{start} is in the set with probability at least {100 * plan.coverage_lower:.4g}%. "
         f"Each {PROTECTED[unit]} is protected by {plan.epsilon:g}-differential privacy"
         f"{_how_weak(plan.epsilon, unit)}."
+    )
+
+
+def familiar_or_not(plan: Plan) -> str:
+    """What a plan with a familiarity threshold will tell of new X-rays, and what that takes of ε."""
+    assert plan.familiarity is not None
+    if not plan.familiarity.is_possible:
+        return (
+            "No alarm possible: there are too few records to tell X-rays that are unlike these at this share of ε. "
+            "All of ε goes to the thresholds."
+        )
+    return (
+        f"X-rays unlike these will be marked: of patients like these at most {100 * plan.familiarity.alpha:g}% are, on "
+        f"average. It takes ε = {plan.familiarity.epsilon:g} of the {plan.epsilon:g}, "
+        f"and leaves {plan.threshold_epsilon:g} for the rest."
     )
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.widgets.text import as_text
 from ppsets_core.calibration import OTHER_MODEL, Drawn
 from ppsets_core.model_fingerprint import bundled_facts, bundled_fingerprint
+from ppsets_core.wording import BUNDLED_MODEL_IS_FOR
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
@@ -29,6 +30,14 @@ def model_classes() -> tuple[str, ...]:
     if (model := st.session_state.get(_MODEL)) is not None:
         return model.classes
     return tuple((bundled_facts() or {}).get("classes", ()))
+
+
+def who_it_is_for() -> str:
+    """In a sentence or two; of a user's own weights, what they say of themselves. Loads no torch."""
+    if _MODEL not in st.session_state:
+        return BUNDLED_MODEL_IS_FOR
+    classes = ", ".join(model_classes())
+    return f"{model_name()} tells {classes} apart and looks for nothing else. For whom, only its maker can say."
 
 
 def set_active_model(model: "XrayModel | None", name: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ppsets_core.places import ledger_path
-from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.planning import DIAGNOSIS, FamiliarityTarget
 from ppsets_core.rules import DEFAULT, RULES
 
 
@@ -28,6 +28,28 @@ def target(args: argparse.Namespace) -> dict[str, Any]:
     """The choices that `plan` takes, but for the classes, which the records know."""
     groups = None if args.groups is None else [name.strip() for name in args.groups.split(",")]
     return {"method": args.method, "m": args.m, "gamma": args.gamma, "per": args.per, "groups": groups}
+
+
+def add_familiarity(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--familiarity-share",
+        type=float,
+        metavar="SHARE",
+        help="share of ε for the threshold above which an X-ray is unlike the calibration's "
+        f"(default {FamiliarityTarget.share:g} where the records have a column familiarity; 0: none)",
+    )
+    parser.add_argument(
+        "--familiarity-alpha",
+        type=float,
+        default=FamiliarityTarget.alpha,
+        metavar="RATE",
+        help="share of X-rays like the calibration's that it may flag (default %(default)s)",
+    )
+
+
+def familiarity_target(args: argparse.Namespace) -> FamiliarityTarget:
+    share = FamiliarityTarget.share if args.familiarity_share is None else args.familiarity_share
+    return FamiliarityTarget(share, args.familiarity_alpha)
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

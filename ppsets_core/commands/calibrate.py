@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ppsets_core.calibration import Calibration
-from ppsets_core.commands.arguments import add_ledger, add_target, target
+from ppsets_core.commands.arguments import add_familiarity, add_ledger, add_target, familiarity_target, target
 from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
@@ -14,7 +14,7 @@ from ppsets_core.planning import DIAGNOSIS, plan
 from ppsets_core.private_quantile import need_labels
 from ppsets_core.records import Records, one_per_patient, read_scores
 from ppsets_core.records.parts import parts_in_words
-from ppsets_core.wording import guarantee, meaning, remedy, scope
+from ppsets_core.wording import familiar_or_not, guarantee, meaning, remedy, scope
 
 HELP = "Draw a private threshold from a score file and charge its ε to the data set's budget."
 DATASET_HELP = (
@@ -25,6 +25,7 @@ DATASET_HELP = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON")
     add_target(parser)
+    add_familiarity(parser)
     parser.add_argument("--dataset", help=DATASET_HELP)
     parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
     parser.add_argument("--budget", help="total ε that the data set may ever spend; needed the first time")
@@ -44,7 +45,10 @@ def run(args: argparse.Namespace) -> int:
     if args.per == DIAGNOSIS:
         need_labels(records)
     classes = records.classes if args.per == DIAGNOSIS else None
-    chosen = plan(len(records), args.alpha, args.epsilon, classes=classes, **choices)
+    asked = None if records.familiarity is None else familiarity_target(args)
+    if asked is None and args.familiarity_share:
+        raise FileError(f"{args.scores}: there is no column 'familiarity'. Leave --familiarity-share out.")
+    chosen = plan(len(records), args.alpha, args.epsilon, classes=classes, familiarity=asked, **choices)
     ledger = Ledger(args.ledger)
     account = _account(ledger, records, args.dataset or Path(args.scores).stem, args.budget)
     out = _reserve(args.out)
@@ -67,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
         print(meaning(calibration))
         print(guarantee(calibration, calibration.unit))
         print(remedy(calibration) if calibration.is_trivial else scope(calibration))
+        if calibration.familiarity is not None and not calibration.is_trivial:
+            print(familiar_or_not(calibration))
     _say(_what_is_left(ledger, account, args.ledger))
     return 0
 

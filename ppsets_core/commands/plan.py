@@ -4,9 +4,9 @@ import argparse
 import json
 from dataclasses import asdict
 
-from ppsets_core.commands.arguments import add_target, target
+from ppsets_core.commands.arguments import add_familiarity, add_target, familiarity_target, target
 from ppsets_core.planning import DIAGNOSIS, Plan, plan
-from ppsets_core.wording import guarantee, price_in_ranks, remedy
+from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy
 
 HELP = "Show m*, γ*, level and guarantee for n records, α and ε; spends nothing."
 
@@ -15,10 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, required=True, help="number of calibration records")
     parser.add_argument("--classes", type=int, help=f"number of diagnoses, for --per {DIAGNOSIS}")
     add_target(parser)
+    add_familiarity(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, **target(args))
+    asked = None if args.familiarity_share is None else familiarity_target(args)
+    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, familiarity=asked, **target(args))
     if args.json:
         told = {"is_trivial": chosen.is_trivial, "coverage_expected": chosen.coverage_expected}
         print(json.dumps(asdict(chosen) | told, indent=2, ensure_ascii=False))
@@ -27,13 +29,15 @@ def run(args: argparse.Namespace) -> int:
     print(guarantee(chosen))
     if chosen.is_trivial:
         print(remedy(chosen))
+    elif chosen.familiarity is not None:
+        print(familiar_or_not(chosen))
     return 0
 
 
 def _lines(chosen: Plan) -> list[str]:
     lines = [f"rule      {chosen.method}", f"bins      m = {chosen.m:,}"]
     if chosen.per is not None:
-        lines.append(f"per       {chosen.per}, {chosen.groups} of them, ε = {chosen.epsilon / 2:g} in each")
+        lines.append(f"per       {chosen.per}, {chosen.groups} of them, ε = {chosen.threshold_epsilon / 2:g} in each")
     if chosen.gamma is not None:
         lines.append(f"gamma     γ = {chosen.gamma:.6g}")
     if chosen.rank is not None:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ppsets_core.calibration import OTHER_MODEL, Calibration
-from ppsets_core.diagnosis import Answer, counts
+from ppsets_core.diagnosis import Answer, alarm_of, counts
+from ppsets_core.familiarity import watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
 from ppsets_core.reports.html import Html, element, facts, jpeg, numbers, page, table
@@ -12,6 +13,7 @@ from ppsets_core.reports.sections import asked, heading, provenance_section, war
 from ppsets_core.wording import guarantee, meaning, scope
 
 MOST_CARDS, MOST_REFUSED, MOST_BELOW = 200, 100, 3
+UNLIKE = "Unlike the calibration's"
 KINDS = {"one": "one diagnosis", "several": "several", "none": "none", "flagged": "not counted"}
 STYLE = """
 .cards { display: grid; grid-template-columns: repeat(3, 1fr); gap: 3mm; }
@@ -47,6 +49,7 @@ def batch_report(
         if synthetic
         else None,
         numbers({name: f"{tally[kind]:,}" for kind, name in KINDS.items()}),
+        _how_familiar(answers, origin),
         element("h2", "What the sets promise"),
         element("p", meaning(drawn)),
         element("p", guarantee(drawn, unit)) if isinstance(drawn, Calibration) else None,
@@ -61,6 +64,13 @@ def batch_report(
     )
 
 
+def _how_familiar(answers: Sequence[Answer], origin: Provenance) -> list[Html]:
+    watch = watch_for(origin.calibration, origin.model)
+    alarm = alarm_of(answers, watch)
+    told = [] if alarm is None else [element("p", alarm.words, **({"class_": "warn"} if alarm.is_on else {}))]
+    return [*told, *([element("p", watch.words)] if watch.words else [])]
+
+
 def _cards(answers: Sequence[Answer], origin: Provenance) -> Html:
     cutoffs = dict(zip(answers[0].classes, origin.cutoffs(len(answers[0].classes)), strict=True))
     return element("div", [_card(answer, cutoffs) for answer in answers], class_="cards")
@@ -71,7 +81,8 @@ def _card(answer: Answer, cutoffs: dict[str, float]) -> Html:
     shown = [jpeg(found.thumbnail, f"X-ray {answer.number + 1}"), element("h3", found.name)]
     if found.doubt:
         return element("div", shown, element("p", f"Not counted. {found.doubt}"), class_="card")
-    return element("div", shown, element("p", answer.words), _probabilities(answer, cutoffs), class_="card")
+    unlike = [element("p", UNLIKE)] if answer.familiar is False else []
+    return element("div", shown, unlike, element("p", answer.words), _probabilities(answer, cutoffs), class_="card")
 
 
 def _probabilities(answer: Answer, cutoffs: dict[str, float]) -> Html:
@@ -93,11 +104,15 @@ def _probabilities(answer: Answer, cutoffs: dict[str, float]) -> Html:
 def _table(answers: Sequence[Answer]) -> Html:
     return table(
         [
-            (answer.finding.name, KINDS[answer.kind], answer.finding.doubt or _set(answer) or "no diagnosis")
+            (answer.finding.name, _reading(answer), answer.finding.doubt or _set(answer) or "no diagnosis")
             for answer in answers
         ],
         ["file", "reading", "set, likeliest first"],
     )
+
+
+def _reading(answer: Answer) -> str:
+    return KINDS[answer.kind] if answer.familiar is not False else f"{KINDS[answer.kind]}; {UNLIKE.lower()}"
 
 
 def _set(answer: Answer) -> str:

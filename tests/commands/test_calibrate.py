@@ -148,3 +148,32 @@ def test_a_bad_file_is_one_sentence(scores, capsys):
     scores.write_text("score\n0.5\n7\n")
     assert run(scores, "--budget", "3") == 2
     assert capsys.readouterr().err.startswith("ppsets: ward.csv, line 3, column 'score': the score is outside")
+
+
+@pytest.fixture
+def familiar(scores):
+    rng = np.random.default_rng(0)
+    rows = [f"{i},{s!r},{f!r}" for i, (s, f) in enumerate(rng.random((900, 2)).tolist())]
+    scores.write_text("\n".join(["patient,score,familiarity", *rows]))
+    return scores
+
+
+def test_a_familiarity_threshold_is_released_too_out_of_the_same_epsilon(familiar, capsys):
+    assert run(familiar, "--budget", "1") == 0
+    assert "It takes ε = 0.2 of the 1" in capsys.readouterr().out
+    (release,) = ledger(familiar).releases("ward")
+    assert release.epsilon == 1
+    assert release.calibration.familiarity_threshold is not None
+
+
+def test_its_share_and_miss_rate_can_be_set(familiar, capsys):
+    assert run(familiar, "--budget", "2", "--familiarity-share", "0.5", "--familiarity-alpha", "0.1", "--json") == 0
+    beside = Calibration.from_json(capsys.readouterr().out).familiarity
+    assert (beside.share, beside.alpha, beside.epsilon) == (0.5, 0.1, 0.5)
+    assert run(familiar, "--familiarity-share", "0", "--json") == 0
+    assert Calibration.from_json(capsys.readouterr().out).familiarity is None
+
+
+def test_without_the_column_a_share_is_refused(scores, capsys):
+    assert run(scores, "--budget", "2", "--familiarity-share", "0.5") == 2
+    assert "no column 'familiarity'" in capsys.readouterr().err

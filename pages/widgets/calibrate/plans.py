@@ -6,12 +6,12 @@ import streamlit as st
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.settings import EACH, TOGETHER, apply_epsilon
 from ppsets_core import FileError, InputError, Plan, Records, plan, smallest_epsilon
-from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.planning import DIAGNOSIS, FamiliarityTarget
 from ppsets_core.rules import DEFAULT, RULES, GroupRule
 from ppsets_core.split_conformal import conformal_rank
 from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets
 from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.wording import guarantee, price_in_ranks, remedy, rounded_up
+from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up
 
 NUMBERS_HELP = (
     "m\\* is the number of steps between 0 and 1 at which the threshold may lie, γ\\* the share of the error allowance "
@@ -20,6 +20,10 @@ NUMBERS_HELP = (
 )
 HARDLY_ANYTHING = 0.995
 SIZE_HELP = "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses."
+FAMILIARITY_HELP = (
+    "A second threshold is released with the others: X-rays above it are marked as unlike these when they are "
+    "diagnosed, and an alarm is raised where too many are. It takes its share of the same ε. 0 leaves it out."
+)
 EXPECTED_HELP = "What to expect if the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
 
 
@@ -28,17 +32,32 @@ def rule_title(rule: str) -> str:
 
 
 def make_plans(
-    n: int, alpha: float, epsilon: float, m: int | None, gamma: float | None, classes: int | None
+    n: int,
+    alpha: float,
+    epsilon: float,
+    m: int | None,
+    gamma: float | None,
+    classes: int | None,
+    familiarity: FamiliarityTarget | None = None,
 ) -> dict[str, Plan]:
     """One plan per rule; an m of one's own serves all, a γ only the rule that has one. With `classes`, a promise for
     each of so many diagnoses, by the rules that can give it."""
     if classes is None:
         return {
-            name: plan(n, alpha, epsilon, method=name, m=m, gamma=gamma if rule.has_gamma else None)
+            name: plan(
+                *(n, alpha, epsilon),
+                method=name,
+                m=m,
+                gamma=gamma if rule.has_gamma else None,
+                familiarity=familiarity,
+            )
             for name, rule in RULES.items()
         }
     able = [name for name, rule in RULES.items() if isinstance(rule, GroupRule)]
-    return {name: plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes) for name in able}
+    return {
+        name: plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes, familiarity=familiarity)
+        for name in able
+    }
 
 
 def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float | None, unit: str) -> None:
@@ -54,6 +73,8 @@ def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float 
                 _show_plan(planned, unit)
             else:
                 _show_plan_for_each(planned, unit)
+            if planned.familiarity is not None and not planned.is_trivial:
+                st.caption(familiar_or_not(planned))
 
 
 def _show_plan(planned: Plan, unit: str) -> None:
@@ -85,7 +106,7 @@ def _show_plan_for_each(planned: Plan, unit: str) -> None:
             "Changing one record's diagnosis changes two classes, so each class is drawn with half of ε, "
             "however many classes there are."
         )
-        st.metric("ε for each diagnosis", f"{planned.epsilon / 2:g}", help=each_help, width="content")
+        st.metric("ε for each diagnosis", f"{planned.threshold_epsilon / 2:g}", help=each_help, width="content")
     st.markdown(f"Bins m\\*: **{planned.m:,}** · diagnoses: **{planned.groups}**", help=NUMBERS_HELP)
     st.write(guarantee(planned, unit))
     if planned.coverage_expected > HARDLY_ANYTHING:
@@ -177,6 +198,25 @@ def choose_promise(records: Records) -> int | None:
         "most of all where a diagnosis has few records."
     )
     return len(records.classes)
+
+
+def choose_familiarity(records: Records) -> FamiliarityTarget | None:
+    """What share of ε the familiarity threshold gets; None where the records do not say how familiar each is."""
+    known = records.familiarity is not None
+    st.session_state.setdefault("familiarity_share", FamiliarityTarget.share)
+    share = st.slider(
+        "Share of ε that tells X-rays unlike these",
+        *(0.0, 0.5),
+        step=0.05,
+        format="percent",
+        key="familiarity_share",
+        help=FAMILIARITY_HELP,
+        disabled=not known,
+        persist_state="session",
+    )
+    if not known:
+        st.caption("These records have no column `familiarity`, so all of ε goes to the thresholds.")
+    return FamiliarityTarget(share=round(share, 6)) if known else None
 
 
 def choose_rule(able: list[str]) -> str:

@@ -12,6 +12,10 @@ from ppsets_core.diagnosis import Answer
 from ppsets_core.diagnosis.thumbnail import jpeg_of, picture_of
 from ppsets_core.figures.diagnosis import softmax_figure
 
+UNLIKE_HELP = (
+    "It differs more from the X-rays that the model learnt from than nearly all of the calibration's do, so its set "
+    "may not be relied on as theirs are."
+)
 Colour = Literal["green", "blue", "orange", "red"]
 BADGES: dict[str, tuple[str, str, Colour]] = {
     "one": ("One diagnosis", ":material/check_circle:", "green"),
@@ -32,6 +36,8 @@ def show_card(answer: Answer, thresholds: list[float], examined: Examined) -> No
     with st.container(horizontal=True, gap="small"):
         words, icon, colour = BADGES[answer.kind]
         st.badge(words, icon=icon, color=colour)
+        if answer.familiar is False:
+            st.badge("Unlike the calibration's", icon=":material/travel_explore:", color="orange", help=UNLIKE_HELP)
         if examined.synthetic:
             st.badge("Synthetic", icon=":material/science:", color="gray")
     if finding.doubt:

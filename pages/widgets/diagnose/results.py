@@ -10,9 +10,10 @@ from pages.widgets.diagnose.source import Examined
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
-from ppsets_core.diagnosis import Answer, answers_of, counts, select
+from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
 from ppsets_core.diagnosis.table import rows_of
+from ppsets_core.familiarity import Watch, watch_for
 from ppsets_core.provenance import Provenance
 from ppsets_core.wording import scope
 
@@ -30,6 +31,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
         st.error("None of these files could be read as an X-ray. The list above says why.")
         return
     tally = counts(answers)
+    _say_how_familiar(answers, watch_for(calibration, examined.findings.model))
     _numbers(tally)
     st.markdown(f":small[{scope(calibration)}]")
     st.caption(as_text(f"The model tells {', '.join(examined.findings.classes)} apart and looks for nothing else."))
@@ -41,6 +43,17 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
         _cards(answers, tally, examined, calibration, group)
     with table:
         st.dataframe(rows_of(answers), hide_index=True, alt="Every X-ray with its set and probabilities")
+
+
+def _say_how_familiar(answers: list[Answer], watch: Watch) -> None:
+    """The alarm, first of all, where it is on; else how many are unlike, or why that cannot be told."""
+    alarm = alarm_of(answers, watch)
+    if alarm is not None and alarm.is_on:
+        st.error(alarm.words, icon=":material/notification_important:")
+    elif alarm is not None:
+        st.caption(alarm.words)
+    if watch.words:
+        st.caption(watch.words)
 
 
 def _choose_group(calibration: Drawn) -> str | None:

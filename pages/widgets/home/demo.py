@@ -23,6 +23,7 @@ from ppsets_core import (
     plan,
     simulate,
 )
+from ppsets_core.planning import FamiliarityTarget
 
 ALPHA, EPSILON = 0.1, 1.0
 _ATTEMPTS, _SECONDS = 6, 0.3
@@ -44,7 +45,8 @@ def run_demo(open_ledger: Callable[[], Ledger]) -> Demo:
     marked so. A ledger that another session is busy with is tried again first.
     """
     records = one_per_patient(bundled_scores("calibration"))
-    chosen = plan(len(records), ALPHA, EPSILON)
+    asked = None if records.familiarity is None else FamiliarityTarget()
+    chosen = plan(len(records), ALPHA, EPSILON, familiarity=asked)
     why = ""
     for attempt in range(_ATTEMPTS):
         try:

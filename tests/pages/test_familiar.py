@@ -1,0 +1,111 @@
+"""Familiar or not on the screens: ε's share on Calibrate, marks and alarm on Diagnose, whom the model is for."""
+
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ppsets_core import Records, plan, simulate
+from ppsets_core.familiarity.watch import BY_REFERENCE, IMPOSSIBLE
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.planning import FamiliarityTarget
+from ppsets_core.synthetic import draw_xrays
+from tests.pages.driving import button, metrics, texts
+from tests.pages.waiting import finish
+
+CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+
+
+def png(grey: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray((grey * 255).astype(np.uint8)).save(out, "PNG")
+    return out.getvalue()
+
+
+def drawn(n: int, threshold: float | None = None):
+    rng = np.random.default_rng(0)
+    records = Records("", rng.random(n), rng.random(n), CLASSES, model=bundled_fingerprint(), familiarity=rng.random(n))
+    found = simulate(records, plan(n, 0.1, 1.0, familiarity=FamiliarityTarget()), rng)
+    return found if threshold is None else dataclasses.replace(found, familiarity_threshold=threshold)
+
+
+@pytest.fixture
+def results(app, screen):
+    def show(calibration, xrays: int = 6):
+        app.session_state["active_calibration"] = calibration
+        app.session_state["active_calibration_source"] = "a test"
+        at = screen("diagnose")
+        files = [(f"{i}.png", png(xray.grey), "image/png") for i, xray in enumerate(draw_xrays(xrays, 0))]
+        at.file_uploader[0].set_value(files).run()
+        button(at, "Find their").click().run()
+        return finish(at, "diagnose_job")
+
+    return show
+
+
+def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
+    calibration = drawn(1000, 0.0)
+    at = results(calibration)
+    assert any("6 of 6 X-rays are unlike those of the calibration" in one.value for one in at.error)
+    assert "The promised coverage cannot be relied on here" in at.error[0].value
+    assert sum("Unlike the calibration" in one.value for one in at.markdown) == 6
+    assert list(at.dataframe[0].value["like the calibration's"]) == ["no"] * 6
+
+
+def test_familiar_xrays_are_not_marked(results):
+    at = results(drawn(1000, 1.0))
+    assert not at.error
+    assert "0 of 6 X-rays are unlike those of the calibration" in texts(at)
+    assert not any("Unlike the calibration" in one.value for one in at.markdown)
+
+
+def test_no_alarm_possible_is_said_and_nothing_is_called_familiar(results):
+    at = results(drawn(100), 2)
+    assert IMPOSSIBLE in texts(at)
+    assert list(at.dataframe[0].value["like the calibration's"]) == ["", ""]
+
+
+def test_without_a_threshold_of_its_own_the_reference_is_said(results):
+    rng = np.random.default_rng(0)
+    at = results(simulate(rng.random(1000), plan(1000, 0.1, 1.0), rng), 2)
+    assert BY_REFERENCE in texts(at)
+
+
+def with_familiarity(records: int) -> bytes:
+    rng = np.random.default_rng(0)
+    rows = [f"{i},{s!r},{f!r}" for i, (s, f) in enumerate(rng.random((records, 2)).tolist())]
+    return "\n".join(["patient,score,familiarity", *rows]).encode()
+
+
+def test_calibrating_spends_epsilon_once_on_both(upload, ledger):
+    at = upload(content=with_familiarity(900))
+    assert "It takes ε = 0.2 of the 1, and leaves 0.8 for the rest" in texts(at)
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε = 1").click().run()
+    released = ledger.releases()[0].calibration
+    assert released.familiarity == plan(900, 0.1, 1.0, familiarity=FamiliarityTarget()).familiarity
+    assert ledger.account("ward").spent == 1
+    assert metrics(at)["Familiar up to"] == [f"{released.familiarity_threshold:.4g}"]
+
+
+def test_the_slider_sets_the_share_and_0_leaves_it_out(upload):
+    at = upload(content=with_familiarity(900))
+    at.slider(key="familiarity_share").set_value(0.4).run()
+    assert "It takes ε = 0.4 of the 1, and leaves 0.6 for the rest" in texts(at)
+    at.slider(key="familiarity_share").set_value(0.0).run()
+    assert "It takes ε" not in texts(at)
+
+
+def test_too_few_records_and_no_column_are_said(upload):
+    at = upload(content=with_familiarity(120))
+    assert "No alarm possible" in texts(at)
+    at = upload(700)
+    assert at.slider(key="familiarity_share").disabled
+    assert "no column `familiarity`" in texts(at)
+
+
+@pytest.mark.parametrize("name", ["diagnose", "model"])
+def test_whom_the_model_is_for_is_said(screen, name):
+    assert "children of one to five from one hospital" in texts(screen(name))
