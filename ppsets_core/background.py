@@ -1,6 +1,7 @@
 """Long work in a thread of its own: it tells how far it is, can be asked to stop, and ends with whoever started it."""
 
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -12,29 +13,57 @@ class Cancelled(Exception):
     """Raised within the work, at its next report, once it was asked to stop."""
 
 
+GRACE, ASKED_EVERY = 20.0, 1.0
+"""Seconds: for how long nobody may watch before work is given up, and how often that is looked up."""
+TELLING = 2.0
+"""Seconds after which a pace tells how long the rest will take."""
+
+
 class Report:
     """What the work tells: call it with (done, total), or set `stage` and append to `said`."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_watched: Callable[[], bool] | None = None) -> None:
         self.done, self.total, self.stage = 0, 0, ""
         self.said: list = []
         self.stop = threading.Event()
+        self._began: tuple[float, int] | None = None
+        self._is_watched = is_watched
+        self._seen = self._asked = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
+        if self._began is None or total != self.total or done < self.done:
+            self._began = (time.monotonic(), done)
         self.done, self.total = done, total
         self.check()
 
     def check(self) -> None:
-        """Raise Cancelled if the work was asked to stop."""
+        """Raise Cancelled if the work was asked to stop, or nobody has watched it for a while."""
+        now = time.monotonic()
+        if self._is_watched is not None and now - self._asked >= ASKED_EVERY:
+            self._asked = now
+            if self._is_watched():
+                self._seen = now
+            elif now - self._seen >= GRACE:
+                self.stop.set()
         if self.stop.is_set():
             raise Cancelled
 
+    @property
+    def seconds_left(self) -> float | None:
+        """At the pace so far; None while that tells nothing."""
+        if self._began is None:
+            return None
+        began, first = self._began
+        spent, did = time.monotonic() - began, self.done - first
+        return None if did <= 0 or spent < TELLING else spent / did * (self.total - self.done)
+
 
 class Job(Generic[Result]):
-    """Starts `work(report)` at once. When the last reference to the job goes, the work is asked to stop."""
+    """Starts `work(report)` at once. When the last reference to the job goes, the work is asked to stop; likewise when
+    `is_watched` has said no for a while."""
 
-    def __init__(self, work: Callable[[Report], Result]) -> None:
-        self.report = Report()
+    def __init__(self, work: Callable[[Report], Result], is_watched: Callable[[], bool] | None = None) -> None:
+        self.report = Report(is_watched)
         self._outcome: list = []
         args = (work, self.report, self._outcome)
         self._thread = threading.Thread(target=_run, args=args, name="ppsets-job", daemon=True)
@@ -44,6 +73,11 @@ class Job(Generic[Result]):
     @property
     def running(self) -> bool:
         return self._thread.is_alive()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to stop; it may take a moment until it does."""
+        return self.report.stop.is_set()
 
     @property
     def share(self) -> float:

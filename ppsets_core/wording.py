@@ -119,3 +119,16 @@ def describe(drawn: Drawn, unit: str = "record") -> str:
     per = "" if drawn.per is None else f", for each {drawn.per}"
     rule = rule_named(drawn.method).label
     return f"α = {drawn.alpha:g}, ε = {drawn.epsilon:g}{per}, the {rule}, n = {drawn.n:,} {unit}s"
+
+
+def duration(seconds: float) -> str:
+    """A time to come, in as many words as its guess is worth.
+
+    >>> duration(3), duration(42), duration(100), duration(4000)
+    ('a few seconds', 'about 40 seconds', 'about 2 minutes', 'about 1.1 hours')
+    """
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds, -1):.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 3600 else f"about {seconds / 3600:.1f} hours"

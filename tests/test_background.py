@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from ppsets_core.background import Cancelled, Job
+from ppsets_core import background
+from ppsets_core.background import Cancelled, Job, Report
 from ppsets_core.errors import InputError
 
 
@@ -58,3 +59,41 @@ def test_work_ends_when_nobody_holds_the_job():
     del job
     gc.collect()
     assert ended.wait(timeout=30)
+
+
+def test_work_that_nobody_watches_any_more_ends(monkeypatch):
+    monkeypatch.setattr(background, "GRACE", 0.2)
+    monkeypatch.setattr(background, "ASKED_EVERY", 0.01)
+    with pytest.raises(Cancelled):
+        Job(count_forever, lambda: False).result()
+
+
+def test_work_that_is_watched_again_in_time_goes_on(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
+    watched = [True]
+    report = Report(lambda: watched[0])
+    for second in range(200):
+        now[0], watched[0] = second, second % 15 < 3  # away for 12 seconds at a time
+        report(second, 200)
+    watched[0] = False
+    now[0] = 201
+    report.check()
+    now[0] = 230
+    with pytest.raises(Cancelled):
+        report.check()
+
+
+def test_time_left_is_at_the_pace_so_far(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
+    report = Report()
+    assert report.seconds_left is None
+    report(0, 50)
+    assert report.seconds_left is None
+    now[0] += 10
+    report(5, 50)
+    assert report.seconds_left == 90
+    now[0] += 5
+    report(1, 9)  # another stage, with a pace of its own
+    assert report.seconds_left is None

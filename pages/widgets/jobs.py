@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.widgets.guard import guarded
 from ppsets_core.background import Cancelled, Job, Report
+from ppsets_core.wording import duration
 
 Result = TypeVar("Result")
 
@@ -20,23 +23,32 @@ def start_job(key: JobKey[Result], work: Callable[[Report], Result]) -> None:
     if (earlier := st.session_state.get(key)) is not None:
         earlier.cancel()
     st.session_state.pop(_cancelled(key), None)
-    st.session_state[key] = Job(work)
+    st.session_state[key] = Job(work, _browser_is_there())
+
+
+def _browser_is_there() -> Callable[[], bool]:
+    """Whether this session has a browser: a reload or a closed tab leaves session and work behind. Holds no session."""
+    context = get_script_run_ctx()
+    session = "" if context is None else context.session_id
+    return lambda: not runtime.exists() or runtime.get_instance().is_active_session(session)
 
 
 def is_running(key: str) -> bool:
     job = st.session_state.get(key)
-    return job is not None and job.running
+    return job is not None and job.running and not job.cancelled
 
 
 def collect(key: JobKey[Result]) -> Result | None:
     """What finished work found, once; None if there is none. Raises what the work raised.
 
-    That the last work was cancelled is said until other work is started."""
+    Cancelled work is not waited for: it ends by itself. That it was is said until other work is started."""
     job: Job[Result] | None = st.session_state.get(key)
     found = None
-    if job is not None and not job.running:
+    if job is not None and (job.cancelled or not job.running):
         del st.session_state[key]
         try:
+            if job.cancelled:
+                raise Cancelled
             found = job.result()
         except Cancelled:
             st.session_state[_cancelled(key)] = True
@@ -53,14 +65,13 @@ def _cancelled(key: str) -> str:
 @guarded()
 def show_progress(key: str, words: str, draw: Callable[[Report], None] | None = None) -> None:
     """A bar and a Cancel button, twice a second, until the work ends; `draw` adds what the work tells meanwhile."""
-    job = st.session_state.get(key)
-    if job is None or not job.running:
+    if not is_running(key):
         st.rerun()
+    job = st.session_state[key]
     report = job.report
     count = f" {report.done:,} of {report.total:,}" if report.total else ""
-    st.progress(job.share, text=f"{report.stage or words}{count}")
-    if st.button("Cancel", key=f"{key}-cancel", icon=":material/stop_circle:", disabled=report.stop.is_set()):
-        job.cancel()
-        st.caption("Stopping…")
+    left = "" if report.seconds_left is None else f", {duration(report.seconds_left)} left"
+    st.progress(job.share, text=f"{report.stage or words}{count}{left}")
+    st.button("Cancel", key=f"{key}-cancel", icon=":material/stop_circle:", on_click=job.cancel)
     if draw:
         draw(report)
