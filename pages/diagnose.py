@@ -6,6 +6,7 @@ from pages.widgets.active_model import fits_model, model_name, warn_of_other_mod
 from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
 from pages.widgets.guard import guarded
+from pages.widgets.last_release import offer_last_release
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
@@ -33,7 +34,8 @@ def _say_what_to_do() -> None:
     st.write(
         "X-rays in, a ranked set of diagnoses out. First the threshold must be set that decides what enters a set."
     )
-    st.info("There is no calibration yet. Try the demo on Home, or calibrate with records of your own.")
+    st.info("This session has no calibration yet. Try the demo on Home, or calibrate with records of your own.")
+    offer_last_release()
     with st.container(horizontal=True):
         st.page_link("pages/home.py", label="Home: try the demo", icon=":material/home:")
         st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.widgets.active_model import fits_model, warn_of_other_weights
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.home.demo import Demo, run_demo
+from pages.widgets.last_release import offer_last_release
 from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
@@ -61,6 +62,7 @@ def _calibration() -> None:
         st.rerun()
     if calibration is None:
         st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
+        offer_last_release()
         return
     told: Demo | None = st.session_state.get("demo_told")
     if told is not None and told.calibration is calibration:
