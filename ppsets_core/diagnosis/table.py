@@ -5,16 +5,17 @@ import io
 from collections.abc import Sequence
 
 from ppsets_core.diagnosis.answers import Answer
+from ppsets_core.diagnosis.review import Marks
 from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.provenance import Provenance
 
 
-def rows_of(answers: Sequence[Answer]) -> list[dict[str, object]]:
-    """One row per X-ray, text that a spreadsheet would take for a formula quoted.
+def rows_of(answers: Sequence[Answer], marks: Marks | None = None) -> list[dict[str, object]]:
+    """One row per X-ray, with its review if marks are given; text that a spreadsheet would take for a formula quoted.
 
     A flagged picture has no set, so that no one counts it.
     """
-    return [_safe(_row(answer)) for answer in answers]
+    return [_safe(_row(answer) | (marks.columns(answer) if marks else {})) for answer in answers]
 
 
 def _row(answer: Answer) -> dict[str, object]:
@@ -31,14 +32,14 @@ def _row(answer: Answer) -> dict[str, object]:
     }
 
 
-def csv_of(answers: Sequence[Answer], provenance: Provenance) -> str:
+def csv_of(answers: Sequence[Answer], provenance: Provenance, marks: Marks | None = None) -> str:
     """The rows as CSV, each with the cutoffs that it was held against and where they come from."""
     if not answers:
         return ""
     names = answers[0].classes
     needed = {f"cutoff({name})": cutoff for name, cutoff in zip(names, provenance.cutoffs(len(names)), strict=True)}
     origin = _safe(provenance.columns())
-    rows = [_short(row | needed) | origin for row in rows_of(answers)]
+    rows = [_short(row | needed) | origin for row in rows_of(answers, marks)]
     out = io.StringIO()
     writer = csv.DictWriter(out, rows[0])
     writer.writeheader()

@@ -15,12 +15,8 @@ def thumbnail_of(picture: Picture) -> bytes:
     image = Image.fromarray((picture.grey * 255).round().astype(np.uint8))
     scale = min(1.0, SHORTER / min(image.size), LONGER / max(image.size))
     width, height = (max(1, round(side * scale)) for side in image.size)
-    return jpeg_of(image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
-
-
-def jpeg_of(image: Image.Image) -> bytes:
     out = io.BytesIO()
-    image.save(out, "JPEG", quality=88)
+    image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0).save(out, "JPEG", quality=88)
     return out.getvalue()
 
 

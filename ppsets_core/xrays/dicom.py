@@ -50,6 +50,13 @@ def decode_dicom(data: bytes) -> tuple[np.ndarray, float, Header]:
         return *_decoded(dataset), _header(dataset)
 
 
+def stored_values(data: bytes) -> tuple[np.ndarray, Dataset, bool]:
+    """The values as the file stores them, its header, and whether low ones are bright; of a file that was decoded."""
+    dataset = _read(data)
+    with room_for(*_size(dataset)):
+        return _pixels(dataset), dataset, dataset.get("PhotometricInterpretation") == "MONOCHROME1"
+
+
 def _decoded(dataset: Dataset) -> tuple[np.ndarray, float]:
     pixels = _pixels(dataset)
     photometric = dataset.get("PhotometricInterpretation", "")

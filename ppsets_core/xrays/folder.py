@@ -41,6 +41,11 @@ class XrayFolder:
         """The labels that occur, in alphabetical order."""
         return tuple(sorted({xray.label for xray in self.xrays if xray.label is not None}))
 
+    def original(self, name: str) -> bytes:
+        """The file of one X-ray as it was given, read again; FileError if it is not there any more."""
+        (entry,) = (entry for entry in self._entries if entry.name == name)
+        return entry.read(MAX_BYTES + 1)
+
     def pictures(self, at_least: int | None = None) -> Iterator[Picture]:
         """The pictures that can be read, in the order of `xrays`; `readable` also tells which X-rays they are."""
         return (picture for _, picture in self.readable([], at_least))

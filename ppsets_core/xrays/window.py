@@ -1,7 +1,7 @@
 """From stored DICOM values to shown greys: modality (rescale or table), then values of interest (table or window)."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydicom.dataset import Dataset
@@ -31,6 +31,25 @@ def shown_greys(stored: np.ndarray, dataset: Dataset, *, inverted: bool) -> np.n
     if not 1e-6 < abs(white - black) < 1e12:
         raise FileError("Its window or rescale values make no sense. Export it as PNG.")
     return _sigmoid(stored, black, white) if curved else unit_range(stored, black, white)
+
+
+class Window(NamedTuple):
+    """What a reader may turn: numbers are slope · stored + intercept, shown through a window as LINEAR defines it."""
+
+    slope: float
+    intercept: float
+    centre: float
+    width: float
+
+
+def first_window(dataset: Dataset) -> Window | None:
+    """The header's first window, else one over all that can be stored; None where a lookup table decides instead."""
+    if dataset.get("ModalityLUTSequence") or dataset.get("VOILUTSequence"):
+        return None
+    slope, intercept = _rescale(dataset)
+    edges = _window(dataset) or sorted(slope * value + intercept for value in _stored_range(dataset))
+    black, white = edges
+    return Window(slope, intercept, (black + white + 1) / 2, white - black + 1)
 
 
 def _stored_range(dataset: Dataset) -> tuple[float, float]:

@@ -21,9 +21,15 @@ def diagnose(page, app, *files):
         settle(page)
 
 
+def press_look(page, card: int = 0) -> None:
+    page.locator(CARDS).nth(card).get_by_role("button", name="Look closely").click()
+    page.get_by_role("img", name=re.compile("pixels")).wait_for()
+    settle(page)
+
+
 def test_without_a_calibration_there_is_a_way_on(app, page):
     visit(page, app, "diagnose")
-    sees(page, "There is no calibration yet")
+    sees(page, "This session has no calibration yet")
     page.get_by_test_id("stMain").get_by_role("link", name=re.compile("demo")).click()
     page.get_by_role("heading", name=re.compile("Private prediction sets")).wait_for()
 
@@ -78,8 +84,11 @@ def test_zip_pages_filter_order_and_heat_map(app, page):
     page.wait_for_function(f"document.querySelectorAll('{CARDS}').length === {min(one, 12)}")
     page.get_by_role("radio", name=re.compile(r"^All \(")).click()
     settle(page)
-    page.locator(CARDS).first.get_by_text("Where the model looked").click()
+    press_look(page)
+    page.get_by_role("dialog").get_by_text("not shown").click()
+    page.get_by_role("option", name="for normal").click()
     sees(page, "not where disease is")
+    page.get_by_role("slider", name="Heat map").wait_for()
 
 
 def test_cards_stay_while_other_screens_are_visited_and_no_one_else_sees_them(app, new_page):

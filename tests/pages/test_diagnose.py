@@ -46,7 +46,7 @@ def classify(at, files):
 
 def test_without_a_calibration_it_says_what_to_do(screen):
     at = screen("diagnose")
-    assert "There is no calibration yet" in texts(at)
+    assert "This session has no calibration yet" in texts(at)
     assert not at.file_uploader
 
 
@@ -86,12 +86,48 @@ def test_too_many_for_one_screen_names_the_command_that_takes_them(diagnose, xra
     assert "ppsets predict" in texts(at)
 
 
-def test_heat_map_on_request(diagnose, xrays):
-    at = classify(diagnose, xrays[:1])
+def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
+    at = classify(diagnose, xrays[:2])
     assert not at.selectbox(key="diagnose_order").disabled
-    at.toggle[0].set_value(True).run()
+    [look for look in at.button if look.label == "Look closely"][1].click().run()
+    heat = at.selectbox[-1]
+    assert heat.options == ["not shown", "for bacterial-pneumonia", "for normal", "for viral-pneumonia"]
+    heat.set_value(0).run()
     assert "not where disease is" in texts(at)
-    assert at.selectbox[-1].options[0] in ("bacterial-pneumonia", "normal", "viral-pneumonia")
+    [verdict] = [each for each in at.segmented_control if each.label == "Your review"]
+    verdict.set_value("another").run()
+    at.selectbox[-1].set_value("normal").run()
+    at.text_area[0].set_value("=rotated").run()
+    at.run()
+    row = at.dataframe[-1].value.iloc[1]
+    assert (row["review"], row["reviewer's diagnosis"]) == ("Another diagnosis", "normal")
+    assert row["reviewer's note"] == "'=rotated"
+    assert at.dataframe[-1].value.iloc[0]["review"] == ""
+    assert "Another diagnosis: normal" in texts(at)
+
+
+def test_large_uploads_are_looked_at_small_and_it_is_said(diagnose, xrays, monkeypatch):
+    monkeypatch.setattr("pages.widgets.diagnose.source.KEPT_MEGABYTES", 0.01)
+    at = classify(diagnose, xrays[:1])
+    button(at, "Look closely").click().run()
+    assert "Only small pictures are kept" in texts(at)
+    assert not at.error
+
+
+def test_results_say_what_they_are_of_and_that_other_files_are_not_classified_yet(diagnose, xrays):
+    at = classify(diagnose, [("ward *3*.png", *xrays[0][1:])])
+    assert "Results of ward *3*.png, classified with the bundled ResNet-18" in said_above(at)
+    assert "not classified yet" not in texts(at)
+    at.file_uploader[0].set_value(xrays[1:3]).run()
+    assert "not classified yet: these are the earlier results" in texts(at)
+    button(at, "Find their").click().run()
+    at = finish(at, "diagnose_job")
+    assert "Results of the 2 files given" in said_above(at)
+    assert "not classified yet" not in texts(at)
+
+
+def said_above(at) -> str:
+    return " ".join(each.value.replace("\\", "").replace("\u2060", "") for each in at.subheader)
 
 
 def test_no_readable_file_is_one_sentence(diagnose):

@@ -1,15 +1,16 @@
-"""One X-ray as a card: the image, its set in words, the softmax against the cutoff, and where the model looked."""
+"""One X-ray as a card: a small picture, its set in words, the softmax against the cutoff, the way to look closer."""
 
 from typing import Literal
 
 import streamlit as st
 
+from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.small_picture import show_small
 from pages.widgets.diagnose.source import Examined
+from pages.widgets.diagnose.viewer.dialog import look_at
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text
 from ppsets_core.diagnosis import Answer
-from ppsets_core.diagnosis.thumbnail import jpeg_of, picture_of
 from ppsets_core.figures.diagnosis import softmax_figure
 
 UNLIKE_HELP = (
@@ -28,23 +29,18 @@ BADGES: dict[str, tuple[str, str, Colour]] = {
 @st.fragment
 @guarded()
 def show_card(answer: Answer, thresholds: list[float], examined: Examined) -> None:
-    """A fragment of its own, so that looking closer at one card does not draw the others again."""
+    """A fragment of its own, so that what is done on one card does not draw the others again."""
     finding = answer.finding
     key = f"{examined.id}-{answer.number}"
-    picture = st.container()
+    show_small(finding.thumbnail, f"X-ray {answer.number + 1}")
+    if st.button("Look closely", key=f"look-{key}", icon=":material/zoom_in:", width="stretch"):
+        look_at(examined.id, answer.number)
+        st.rerun()
     st.markdown(f"**{as_text(finding.name)}**")
-    with st.container(horizontal=True, gap="small"):
-        words, icon, colour = BADGES[answer.kind]
-        st.badge(words, icon=icon, color=colour)
-        if answer.familiar is False:
-            st.badge("Unlike the calibration's", icon=":material/travel_explore:", color="orange", help=UNLIKE_HELP)
-        if examined.synthetic:
-            st.badge("Synthetic", icon=":material/science:", color="gray")
+    _badges(answer, examined)
     if finding.doubt:
         st.warning(as_text(finding.doubt))
         if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
-            with picture:
-                show_small(finding.thumbnail, f"Picture {answer.number + 1}")
             return
     st.write(as_text(answer.words))
     st.plotly_chart(
@@ -53,21 +49,18 @@ def show_card(answer: Answer, thresholds: list[float], examined: Examined) -> No
         config={"staticPlot": True},
         alt=_in_words(answer, thresholds),
     )
-    heat = None
-    if st.toggle("Where the model looked", key=f"heat-{key}"):
-        ranked = sorted(answer.classes, key=lambda name: -finding.probabilities[answer.classes.index(name)])
-        chosen = st.selectbox("for the class", ranked, key=f"heat-class-{key}")
-        heat = _heat(examined, answer, answer.classes.index(chosen))
-        st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
-    with picture:
-        show_small(finding.thumbnail if heat is None else heat, f"X-ray {answer.number + 1}")
 
 
-def _heat(examined: Examined, answer: Answer, class_number: int) -> bytes:
-    from ppsets_core.network.gradcam import heat_map, overlay
-
-    picture = picture_of(answer.finding.thumbnail, answer.finding.name)
-    return jpeg_of(overlay(picture, heat_map(examined.model, picture, class_number)))
+def _badges(answer: Answer, examined: Examined) -> None:
+    with st.container(horizontal=True, gap="small"):
+        words, icon, colour = BADGES[answer.kind]
+        st.badge(words, icon=icon, color=colour)
+        if answer.familiar is False:
+            st.badge("Unlike the calibration's", icon=":material/travel_explore:", color="orange", help=UNLIKE_HELP)
+        if examined.synthetic:
+            st.badge("Synthetic", icon=":material/science:", color="gray")
+        if told := marks_of(examined.id).of(answer).words:
+            st.badge(as_text(told), icon=":material/rate_review:", color="violet")
 
 
 def _in_words(answer: Answer, thresholds: list[float]) -> str:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
 from ppsets_core.diagnosis import Answer
 from ppsets_core.diagnosis.table import csv_of
@@ -10,10 +11,11 @@ from ppsets_core.reports.batch import batch_report
 
 
 def show_exports(answers: list[Answer], examined: Examined, origin: Provenance) -> None:
+    marks = marks_of(examined.id)
     with st.container(horizontal=True):
         st.download_button(
             "Download all results (CSV)",
-            lambda: csv_of(answers, origin),
+            lambda: csv_of(answers, origin, marks),
             file_name="prediction_sets.csv",
             mime="text/csv",
             key="diagnose_csv",

@@ -6,7 +6,9 @@ import streamlit as st
 
 from pages.widgets.diagnose.card import show_card
 from pages.widgets.diagnose.exports import show_exports
+from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
+from pages.widgets.diagnose.viewer.dialog import show_viewer
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
@@ -42,7 +44,8 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
     with cards:
         _cards(answers, tally, examined, calibration, group)
     with table:
-        st.dataframe(rows_of(answers), hide_index=True, alt="Every X-ray with its set and probabilities")
+        rows = rows_of(answers, marks_of(examined.id))
+        st.dataframe(rows, hide_index=True, alt="Every X-ray with its set, probabilities and review")
 
 
 def _say_how_familiar(answers: list[Answer], watch: Watch) -> None:
@@ -101,6 +104,7 @@ def _cards(
     if (pages := ceil(len(picked) / A_PAGE)) > 1:
         number = st.pagination(pages, key=f"diagnose_page_{examined.id}_{chosen}_{order}")
     shown = picked[(number - 1) * A_PAGE : number * A_PAGE]
+    show_viewer(picked, examined)
     st.html(STYLE)
     own = None if group is None else [group]
     thresholds = calibration.class_thresholds(1, len(examined.findings.classes), own)[0].tolist()

@@ -1,36 +1,48 @@
 """X-rays to diagnose: files, a zip, a folder, or the bundled synthetic ones; classified in the background."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import streamlit as st
 
-from pages.widgets.active_model import active_model
+from pages.widgets.active_model import active_model, model_name
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
-from pages.widgets.xray_upload import choose_xrays
+from pages.widgets.text import as_text
+from pages.widgets.xray_upload import Chosen, choose_xrays
 from ppsets_core.background import Report
 from ppsets_core.diagnosis import Findings, examine
 from ppsets_core.errors import InputError
 from ppsets_core.places import ASSETS
-from ppsets_core.xrays import read_folder
-from ppsets_core.xrays.sources import Source
+from ppsets_core.xrays import XrayFolder, read_folder
+from ppsets_core.xrays.sources import Source, title_of
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
 
 SYNTHETIC = tuple(sorted(ASSETS.glob("synthetic_*.png")))
 MOST = 5000
+KEPT_MEGABYTES = 300
+"""Uploads up to this size together are kept for the session, to be looked at closely."""
+TOO_LARGE_TO_KEEP = (
+    f"Only small pictures are kept of uploads of more than {KEPT_MEGABYTES} MB together. Give fewer at a time to see "
+    "them at full resolution."
+)
 _JOB, _DONE = JobKey["Examined"]("diagnose_job"), "diagnose_examined"
 
 
 @dataclass(frozen=True, eq=False)
 class Examined:
-    """What this session classified last, and with which model."""
+    """What this session classified last, from where and with which model; `why_small` where no originals are kept."""
 
     findings: Findings
     model: "XrayModel"
     synthetic: bool
+    chosen: tuple[str, ...]  # names the files that were given, for this session only
+    words: str  # what these are the results of, as plain text that is yet to be escaped
+    folder: XrayFolder | None
+    why_small: str = ""
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -47,12 +59,12 @@ def examined() -> Examined | None:
             icon=":material/radiology:",
         )
         if clicked and source is not None:
-            _start(source, synthetic=False)
+            _start(source)
     with right.container(border=True):
         st.markdown("**No X-rays at hand?**")
         st.caption(f"{len(SYNTHETIC)} synthetic X-rays come with the app. They were drawn by a program, of no patient.")
         if st.button("Use the synthetic X-rays", key="diagnose_synthetic", disabled=not SYNTHETIC or is_running(_JOB)):
-            _start(list(SYNTHETIC), synthetic=True)
+            _start(None)
     if is_running(_JOB):
         show_progress(_JOB, "X-rays classified:")
     if (found := collect(_JOB)) is not None:
@@ -62,20 +74,47 @@ def examined() -> Examined | None:
         del st.session_state[_DONE]
         st.info("The model has changed since X-rays were classified here. Classify them again.")
         return None
+    if done is not None:
+        _say_what_it_is_of(done, source)
     return done
 
 
-def _start(source: Source, synthetic: bool) -> None:
-    model = active_model()
+def _say_what_it_is_of(done: Examined, source: Chosen | None) -> None:
+    st.subheader(as_text(f"Results of {done.words}"), anchor=False)
+    if source is not None and _identity(source) != done.chosen:
+        st.warning(
+            "What is chosen above is something else, and not classified yet: these are the earlier results.",
+            icon=":material/history:",
+        )
+
+
+def _identity(source: Chosen) -> tuple[str, ...]:
+    return (str(source),) if isinstance(source, Path) else tuple(file.file_id for file in source)
+
+
+def _start(source: Chosen | None) -> None:
+    """Classify what was chosen, the synthetic X-rays where that is nothing."""
+    model, name = active_model(), model_name()
+    given: Source = list(SYNTHETIC) if source is None else source
+    title = "the synthetic X-rays" if source is None else title_of(given)
+    identity = () if source is None else _identity(source)
+    held = sum(file.size for file in source) if isinstance(source, list) else 0
+    too_large = held > KEPT_MEGABYTES * 1_000_000
 
     def work(report: Report) -> Examined:
-        folder = read_folder(source, labels=False)
+        folder = read_folder(given, labels=False)
         if len(folder.xrays) > MOST:
             raise InputError(
                 f"{len(folder.xrays):,} X-rays are more than the {MOST:,} that one screen can hold. "
                 "Give fewer, or run `ppsets predict` on the folder."
             )
-        return Examined(examine(model, folder, progress=report), model, synthetic)
+        report.stage = "Preparing the network …"
+        _ = model.fast_network  # made at its first use, which takes longer than many X-rays do
+        report.stage = ""
+        findings = examine(model, folder, progress=report)
+        words = f"{title}, classified with {name}"
+        kept, why_small = (None, TOO_LARGE_TO_KEEP) if too_large else (folder, "")
+        return Examined(findings, model, source is None, identity, words, kept, why_small)
 
     start_job(_JOB, work)
     st.rerun()

@@ -1,0 +1,63 @@
+"""Every grey that an X-ray's file holds, for looking closely: brighter or darker, or through another DICOM window."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppsets_core.xrays.formats import HEAD, kind_of
+from ppsets_core.xrays.frame import Frame
+from ppsets_core.xrays.limits import LARGE_PIXELS
+from ppsets_core.xrays.picture import decode
+
+DEEPEST = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Shades:
+    """`values`, 8 or 16 bits, of which v stands for the file's own number first + step · v; the window that is shown at
+    first, as DICOM's LINEAR has it; whether low numbers are bright; `framed`, the part that the network sees."""
+
+    values: np.ndarray
+    first: float
+    step: float
+    centre: float
+    width: float
+    inverted: bool
+    windowed: bool  # the numbers and the window are DICOM's
+    framed: Frame
+
+
+def read_shades(data: bytes, name: str) -> Shades:
+    """All greys of one file, thinned out above 20 megapixels; FileError for what `read_picture` would refuse."""
+    picture = decode(data, name)
+    thinned = math.ceil(math.sqrt(picture.grey.size / LARGE_PIXELS))
+    framed = Frame(*(edge // thinned for edge in picture.frame))
+    if kind_of(data[:HEAD]) == "DICOM" and (found := _windowed(data, thinned, framed)) is not None:
+        return found
+    grey = picture.grey[::thinned, ::thinned]
+    white = 255 if _fits_8_bits(grey) else DEEPEST - 1
+    values = np.rint(grey * white).astype(np.uint8 if white == 255 else np.uint16)
+    return Shades(values, 0, 1, (white + 1) / 2, white + 1, False, False, framed)
+
+
+def _fits_8_bits(grey: np.ndarray) -> bool:
+    scaled = grey * np.float32(255)
+    return bool(np.abs(scaled - np.rint(scaled)).max(initial=0) < 1e-3)
+
+
+def _windowed(data: bytes, thinned: int, framed: Frame) -> Shades | None:
+    """A DICOM's stored values under its own window; None where a lookup table or colours stand in between."""
+    from ppsets_core.xrays.dicom import stored_values
+    from ppsets_core.xrays.window import first_window
+
+    stored, dataset, inverted = stored_values(data)
+    if stored.ndim != 2 or (window := first_window(dataset)) is None:
+        return None
+    stored = stored[::thinned, ::thinned]
+    lowest = int(stored.min())
+    if int(stored.max()) - lowest >= DEEPEST:
+        return None
+    values = (stored.astype(np.int64) - lowest).astype(np.uint16)
+    first = window.slope * lowest + window.intercept
+    return Shades(values, first, window.slope, window.centre, window.width, inverted, True, framed)

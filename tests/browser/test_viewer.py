@@ -1,0 +1,106 @@
+"""Looking closely in the browser: full resolution, window and level, zoom, the queue by keyboard, review marks."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+from tests.browser.driving import press, settle, upload, visit
+from tests.browser.pictures import png
+from tests.xrays.samples import dicom
+
+CARDS = "[class*=st-key-card-]"
+FIND = """() => {
+    const roots = [...document.querySelectorAll('*')].map(e => e.shadowRoot).filter(Boolean);
+    const viewer = roots.map(root => root.querySelector('.viewer')).find(Boolean);
+    return viewer ? JSON.stringify({...viewer.dataset}) : '{}';
+}"""
+MIDDLE = """() => {
+    const roots = [...document.querySelectorAll('*')].map(e => e.shadowRoot).filter(Boolean);
+    const canvas = roots.map(root => root.querySelector('canvas')).find(Boolean);
+    return canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data[0];
+}"""
+
+
+def chest(rows: int, columns: int, darkest: int, brightest: int) -> np.ndarray:
+    """A picture of a given size whose greys go from side to side."""
+    return np.linspace(darkest, brightest, columns).round().astype(np.uint16) * np.ones((rows, 1), np.uint16)
+
+
+def look(page, app, *files) -> None:
+    visit(page, app)
+    press(page, "Try the demo")
+    press(page, re.compile("Go to Diagnose"))
+    page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
+    upload(page, *files)
+    page.get_by_role("button", name=re.compile("Find their prediction sets")).click()
+    page.locator(CARDS).first.wait_for(timeout=120_000)
+    settle(page)
+    page.get_by_role("button", name="Look closely").first.click()
+    page.get_by_role("img", name=re.compile("pixels")).wait_for()
+    settle(page)
+
+
+def state(page) -> dict[str, float]:
+    page.wait_for_timeout(150)  # the next frame
+    return {name: float(value) for name, value in json.loads(page.evaluate(FIND)).items()}
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_full_resolution_zoom_queue_and_marks(app, new_page, width, tmp_path):
+    page = new_page(width)
+    large = png("large.png", chest(1200, 1500, 0, 255) / 255)
+    scan = dicom(chest(400, 500, 0, 4095), bits=12, WindowCenter=1000, WindowWidth=500)
+    files = [large, {"name": "scan.dcm", "mimeType": "application/dicom", "buffer": scan}]
+    look(page, app, *files)
+    page.get_by_role("img", name="X-ray, 1500 by 1200 pixels").wait_for()
+    fitted = state(page)
+    assert (fitted["centre"], fitted["width"]) == (128, 256)
+    page.keyboard.press("1")
+    assert state(page)["zoom"] == 100
+    page.get_by_role("button", name="Zoom in").click()
+    assert state(page)["zoom"] == 125
+    page.get_by_role("img", name=re.compile("pixels")).hover()
+    page.mouse.down()
+    page.mouse.move(*(side / 3 for side in (width, 900)))
+    page.mouse.up()
+    moved = state(page)
+    assert (moved["left"], moved["top"]) != (fitted["left"], fitted["top"])
+    page.keyboard.press("0")
+    assert state(page)["zoom"] == fitted["zoom"]
+    before = page.evaluate(MIDDLE)
+    page.get_by_role("slider", name="Brightness").fill("40")
+    assert state(page)["centre"] < 128
+    assert page.evaluate(MIDDLE) > before
+    page.keyboard.press("ArrowRight")  # a slider's own key: it stays with the slider
+    page.get_by_role("button", name="Reset").click()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("img", name="X-ray, 500 by 400 pixels").wait_for()
+    windowed = state(page)
+    assert (windowed["centre"], windowed["width"]) == (1000, 500)
+    assert page.evaluate(MIDDLE) == 255  # the middle's 2048 is above the window
+    page.get_by_role("slider", name="Level").fill("2048")
+    page.wait_for_timeout(200)
+    assert 100 < page.evaluate(MIDDLE) < 160
+    page.get_by_role("dialog").get_by_text("Another diagnosis", exact=True).click()
+    settle(page)
+    page.get_by_role("dialog").get_by_label("Note").fill("rotated")
+    page.get_by_role("dialog").get_by_label("Note").press("ArrowLeft")  # moves the cursor, not the queue
+    page.get_by_role("dialog").get_by_label("Note").press("Control+Enter")
+    settle(page)
+    assert page.get_by_role("dialog").evaluate("dialog => dialog.scrollWidth <= window.innerWidth")
+    page.get_by_role("button", name="Previous X-ray").click()
+    page.get_by_role("img", name="X-ray, 1500 by 1200 pixels").wait_for()
+    settle(page)
+    page.get_by_role("button", name="Close", exact=True).click()
+    settle(page)
+    page.locator(CARDS).nth(1).get_by_text("Another diagnosis").wait_for()
+    page.get_by_role("tab", name="Table").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download all results").click()
+    download.value.save_as(tmp_path / "sets.csv")
+    rows = list(csv.DictReader((tmp_path / "sets.csv").open(encoding="utf-8")))
+    assert [row["review"] for row in rows] == ["", "Another diagnosis"]
+    assert [row["reviewer's note"] for row in rows] == ["", "rotated"]
