@@ -1,5 +1,6 @@
 """Files that several verbs read and write."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from ppsets_core.calibration import Calibration, Simulation
@@ -18,12 +19,22 @@ def saved_calibration(path: str) -> Calibration | Simulation:
     return read_calibration(text)
 
 
-def write_new(path: Path, content: str) -> None:
+def write_new(path: Path, content: str | bytes) -> None:
     """Write a file that does not exist yet: nothing is overwritten."""
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(content)
+        with path.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
     except FileExistsError:
         raise FileError(f"{path} exists; choose another name.") from None
     except OSError as error:
         raise FileError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+def write_all_new(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder, which is made where it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder} cannot be made ({error.strerror}).") from None
+    for name, content in files.items():
+        write_new(folder / name, content)

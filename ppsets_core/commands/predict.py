@@ -2,11 +2,12 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from ppsets_core.calibration import Drawn, Simulation
-from ppsets_core.commands.files import saved_calibration, write_new
+from ppsets_core.commands.files import saved_calibration, write_all_new, write_new
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import in_lines, is_table, read_table, write_sets, writer_for
 from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, examine
@@ -16,6 +17,7 @@ from ppsets_core.familiarity import Alarm, Watch, watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
 from ppsets_core.reports.batch import batch_report
+from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
 from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
 from ppsets_core.xrays import read_folder
 
@@ -37,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--report", type=Path, help="an HTML file to write, with every picture and its set, to print")
+    parser.add_argument(
+        "--sr", type=Path, help=f"a folder for a DICOM structured report of each DICOM X-ray. {WHO_IS_NAMED}"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,12 +85,20 @@ def _xrays(args: argparse.Namespace, calibration: Drawn) -> int:
     origin = Provenance(calibration, model.fingerprint, args.group)
     if args.report:
         write_new(args.report, batch_report(answers, origin, findings.refused))
+    if args.sr:
+        _write_structured_reports(args.sr, answers, origin)
     if args.json:
         print(_as_json(answers, findings.refused, origin, marks, _familiarity(watch, alarm)))
     else:
         notes = [watch.words, alarm.words if alarm and not alarm.is_on else ""]
         print(_as_table(answers, calibration, marks, [*filter(None, notes)]))
     return 0
+
+
+def _write_structured_reports(folder: Path, answers: Sequence[Answer], origin: Provenance) -> None:
+    reports = structured_reports(answers, origin)
+    write_all_new(folder, reports)
+    print(f"{len(reports):,} of {len(answers):,} X-rays have a structured report in {folder}.", file=sys.stderr)
 
 
 def _marks(calibration: Drawn) -> list[str]:

@@ -1,7 +1,7 @@
-"""Classify a folder while it is read, keeping of each X-ray its probabilities and a small picture, nothing more."""
+"""Classify a folder while it is read, keeping of each X-ray probabilities, a small picture and whose a DICOM one is."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from ppsets_core.diagnosis.thumbnail import thumbnail_of
 from ppsets_core.gate import why_not_a_chest_xray
 from ppsets_core.xrays import Picture, Refused, XrayFolder
+from ppsets_core.xrays.header import NOBODY
 
 if TYPE_CHECKING:
     from ppsets_core.network import XrayModel
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
 class Finding:
     """One X-ray: its softmax, why it does not look like a chest X-ray ('' if it does), a small JPEG if asked for.
 
-    `familiarity`: how unlike the X-rays that the model learnt from it is, in [0, 1]; None where that is not known."""
+    `familiarity`: how unlike the X-rays that the model learnt from it is, in [0, 1]; None where that is not known.
+    `identity`: whom a DICOM image says that it is of, for the structured report that refers to it, and nothing else.
+    """
 
     name: str
     probabilities: np.ndarray
     doubt: str
     thumbnail: bytes
     familiarity: float | None = None
+    identity: Mapping[str, str] = field(default_factory=lambda: NOBODY, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,7 @@ def examine(
     from ppsets_core.network.prediction import classify
 
     total = len(folder.xrays)
-    seen: list[tuple[str, str, bytes]] = []
+    seen: list[tuple[str, str, bytes, Mapping[str, str]]] = []
     refused = list(folder.refused)
 
     def tell() -> None:
@@ -59,7 +63,7 @@ def examine(
     def pictures() -> Iterator[Picture]:
         for _, picture in folder.readable(refused, model.preprocessing.read_at_least):
             small = thumbnail_of(picture) if thumbnails else b""
-            seen.append((picture.name, why_not_a_chest_xray(picture), small))
+            seen.append((picture.name, why_not_a_chest_xray(picture), small, picture.header.identity))
             tell()
             yield picture
 
@@ -67,7 +71,7 @@ def examine(
     classified = classify(model, pictures(), progress=lambda _: tell())
     familiarity = [None] * len(seen) if classified.familiarity is None else classified.familiarity.tolist()
     found = tuple(
-        Finding(name, row, doubt, small, familiar)
-        for (name, doubt, small), row, familiar in zip(seen, classified.probabilities, familiarity, strict=True)
+        Finding(name, row, doubt, small, familiar, whom)
+        for (name, doubt, small, whom), row, familiar in zip(seen, classified.probabilities, familiarity, strict=True)
     )
     return Findings(model.classes, found, tuple(refused), model.fingerprint)

@@ -1,5 +1,8 @@
 """DICOM to grey: MONOCHROME1 inverted, rescale and window (or lookup tables) applied as DICOM PS3.3 C.11 says."""
 
+import re
+from collections.abc import Mapping
+
 import numpy as np
 from PIL import Image
 from pydicom import dcmread
@@ -17,12 +20,13 @@ from pydicom.uid import (
     JPEGTransferSyntaxes,
     RLELossless,
 )
+from pydicom.valuerep import PersonName
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.decoder_limits import TOO_MANY_PARTS, FewReads, check_scans
 from ppsets_core.xrays.greyscale import grey_and_chroma
-from ppsets_core.xrays.header import Header
+from ppsets_core.xrays.header import NOBODY, PATIENT_AND_STUDY, UIDS, Header
 from ppsets_core.xrays.limits import check_pixels, room_for
 from ppsets_core.xrays.window import shown_greys
 
@@ -36,8 +40,10 @@ USED = [
     *("PixelRepresentation", "PlanarConfiguration", "Rows", "SamplesPerPixel"),
     *("ModalityLUTSequence", "RescaleIntercept", "RescaleSlope"),
     *("VOILUTFunction", "VOILUTSequence", "WindowCenter", "WindowWidth"),
-    *("BodyPartExamined", "Modality", "ViewPosition"),
+    *("BodyPartExamined", "Modality", "ViewPosition", "SpecificCharacterSet", *UIDS, *PATIENT_AND_STUDY),
 ]
+VALID_UID = r"(0|[1-9]\d*)(\.(0|[1-9]\d*))*"
+LONGEST = 64 * 3  # a name's letters, in each of its three scripts
 EXPORT = "Export it as 'Explicit VR Little Endian' (uncompressed) or as PNG."
 
 
@@ -69,7 +75,17 @@ def _decoded(dataset: Dataset) -> tuple[np.ndarray, float]:
 
 def _header(dataset: Dataset) -> Header:
     said = (dataset.get(name) for name in ("Modality", "BodyPartExamined", "ViewPosition"))
-    return Header(*(value.strip().upper() if isinstance(value, str) else "" for value in said))
+    modality, body_part, view = (value.strip().upper() if isinstance(value, str) else "" for value in said)
+    return Header(modality, body_part, view, _identity(dataset))
+
+
+def _identity(dataset: Dataset) -> Mapping[str, str]:
+    """What the file says of its patient and study, where it has identifiers that another file can refer to."""
+    uids = {name: str(dataset.get(name, "")) for name in UIDS}
+    if not all(len(uid) <= 64 and re.fullmatch(VALID_UID, uid) for uid in uids.values()):
+        return NOBODY
+    values = {name: dataset.get(name) for name in PATIENT_AND_STUDY}
+    return uids | {name: str(v) for name, v in values.items() if isinstance(v, str | PersonName) and len(v) <= LONGEST}
 
 
 def _read(data: bytes) -> Dataset:

@@ -1,4 +1,4 @@
-"""What a batch leaves behind: its table and a report to print, made only when asked for."""
+"""What a batch leaves behind: its table, a report to print, reports for an archive; made only when asked for."""
 
 import streamlit as st
 
@@ -8,6 +8,7 @@ from ppsets_core.diagnosis import Answer
 from ppsets_core.diagnosis.table import csv_of
 from ppsets_core.provenance import Provenance
 from ppsets_core.reports.batch import batch_report
+from ppsets_core.reports.structured import WHO_IS_NAMED, has_structured_report, structured_reports, zipped
 
 
 def show_exports(answers: list[Answer], examined: Examined, origin: Provenance) -> None:
@@ -32,3 +33,16 @@ def show_exports(answers: list[Answer], examined: Examined, origin: Provenance) 
             icon=":material/description:",
             help="With every picture's name and a small copy of it: hand it only to those who may see them.",
         )
+        referable = sum(map(has_structured_report, answers))
+        if referable:
+            st.download_button(
+                "DICOM structured reports (zip)",
+                lambda: zipped(structured_reports(answers, origin)),
+                file_name="structured-reports.zip",
+                mime="application/zip",
+                key="diagnose_sr",
+                on_click="ignore",
+                icon=":material/folder_zip:",
+            )
+    if referable:
+        st.caption(f"Structured reports for {referable:,} of {len(answers):,} X-rays (DICOM). {WHO_IS_NAMED}")

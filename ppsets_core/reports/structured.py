@@ -1,0 +1,166 @@
+"""Prediction sets as DICOM Structured Reports (TID 1500, Measurement Report), each referring to its image.
+
+A structured report belongs to the study of its image, so it names the patient as the image does. Nothing else here
+does.
+"""
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ppsets_core.calibration import Calibration
+from ppsets_core.diagnosis import Answer
+from ppsets_core.provenance import Provenance
+from ppsets_core.version import __version__
+from ppsets_core.wording import NOT_A_DEVICE, describe, scope
+from ppsets_core.xrays.header import PATIENT_AND_STUDY, UIDS
+
+if TYPE_CHECKING:
+    from highdicom.sr import MeasurementReport, QualitativeEvaluation
+    from pydicom.dataset import Dataset
+    from pydicom.sr.coding import Code
+
+SCHEME, MAKER, LONGEST = "99PPSETS", "ppsets", 64
+WHO_IS_NAMED = "Each names the patient and the study of its image, as the image itself does."
+
+
+def has_structured_report(answer: Answer) -> bool:
+    """A DICOM image with identifiers, that looks like a chest X-ray: what is flagged has no set."""
+    return bool(answer.finding.identity) and not answer.finding.doubt
+
+
+def structured_reports(answers: Sequence[Answer], origin: Provenance) -> dict[str, bytes]:
+    """A DICOM file for each answer that can have one, by a name that tells its place and nothing else."""
+    return {
+        f"set-{answer.number + 1:04d}.dcm": structured_report(answer, origin)
+        for answer in answers
+        if has_structured_report(answer)
+    }
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def structured_report(answer: Answer, origin: Provenance) -> bytes:
+    """One file: the set as findings, likeliest first; every probability with its cutoff; how it all came about."""
+    from highdicom import UID
+    from highdicom.sr import ComprehensiveSR
+
+    document = ComprehensiveSR(
+        evidence=[_image(answer.finding.identity)],
+        content=_content(answer, origin)[0],
+        series_instance_uid=UID(),
+        series_number=1,
+        sop_instance_uid=UID(),
+        instance_number=1,
+        manufacturer=MAKER,
+        is_complete=True,
+        specific_character_set="ISO_IR 192",
+    )
+    out = io.BytesIO()
+    document.save_as(out, enforce_file_format=True)
+    return out.getvalue()
+
+
+def _image(identity: Mapping[str, str]) -> "Dataset":
+    """The image as far as a report must repeat it; what DICOM would not let us write again is left empty."""
+    from pydicom.config import RAISE
+    from pydicom.datadict import dictionary_VR
+    from pydicom.dataset import Dataset
+    from pydicom.valuerep import validate_value
+
+    image = Dataset()
+    image.SpecificCharacterSet = "ISO_IR 192"
+    for name in (*UIDS, *PATIENT_AND_STUDY):
+        value = identity.get(name, "")
+        try:
+            validate_value(dictionary_VR(name), value, RAISE)
+        except ValueError:
+            value = ""
+        setattr(image, name, value)
+    return image
+
+
+def _content(answer: Answer, origin: Provenance) -> "MeasurementReport":
+    from highdicom import UID
+    from highdicom.sr import (
+        AlgorithmIdentification,
+        DeviceObserverIdentifyingAttributes,
+        Measurement,
+        MeasurementReport,
+        MeasurementsAndQualitativeEvaluations,
+        ObservationContext,
+        ObserverContext,
+        SourceImageForMeasurementGroup,
+        TrackingIdentifier,
+    )
+    from pydicom.sr.codedict import codes
+
+    shares = answer.finding.probabilities
+    numbers = {
+        **{_code("p", i, f"Probability of {name}"): float(shares[i]) for i, name in enumerate(answer.classes)},
+        **{
+            _code("c", i, f"Probability needed for {name}"): cutoff
+            for i, (name, cutoff) in enumerate(zip(answer.classes, origin.cutoffs(len(answer.classes)), strict=True))
+        },
+    }
+    identity = answer.finding.identity
+    group = MeasurementsAndQualitativeEvaluations(
+        tracking_identifier=TrackingIdentifier(UID(), "prediction set"),
+        finding_type=_plain("set", "Prediction set"),
+        algorithm_id=AlgorithmIdentification(
+            name="ppsets", version=__version__, parameters=_how(origin), manufacturer=MAKER
+        ),
+        measurements=[Measurement(name=name, value=value, unit=codes.UCUM.NoUnits) for name, value in numbers.items()],
+        qualitative_evaluations=_members(answer),
+        source_images=[SourceImageForMeasurementGroup(identity["SOPClassUID"], identity["SOPInstanceUID"])],
+    )
+    device = DeviceObserverIdentifyingAttributes(
+        uid=UID(), name="ppsets", manufacturer_name=MAKER, model_name=f"ppsets {__version__}"
+    )
+    return MeasurementReport(
+        observation_context=ObservationContext(
+            observer_device_context=ObserverContext(codes.DCM.Device, observer_identifying_attributes=device)
+        ),
+        procedure_reported=_known("399208008", "SCT", "Plain X-ray of chest"),
+        imaging_measurements=[group],
+        title=codes.DCM.ImagingMeasurementReport,
+    )
+
+
+def _members(answer: Answer) -> "list[QualitativeEvaluation]":
+    """The diagnoses that remain, likeliest first; one that says so where none does."""
+    from highdicom.sr import QualitativeEvaluation
+
+    name = _plain("member", "Diagnosis in the prediction set")
+    values = [_code("d", answer.classes.index(member), member) for member in answer.members]
+    return [QualitativeEvaluation(name, value) for value in values or [_plain("none", "No diagnosis is likely enough")]]
+
+
+def _how(origin: Provenance) -> list[str]:
+    """Settings and limits as text: each a parameter of the algorithm."""
+    drawn = origin.calibration
+    unit = drawn.unit if isinstance(drawn, Calibration) else "record"
+    kind = "a private release" if isinstance(drawn, Calibration) else "a simulation, no private release"
+    model = f"Model: {origin.model or 'unknown'}; calibrated for: {drawn.model or 'unknown'}."
+    return [f"Calibration: {kind}, {describe(drawn, unit)}.", model, scope(drawn), NOT_A_DEVICE]
+
+
+def _code(kind: str, number: int, meaning: str) -> "Code":
+    return _plain(f"{kind}{number + 1}", meaning)
+
+
+def _plain(value: str, meaning: str) -> "Code":
+    return _known(value, SCHEME, meaning)
+
+
+def _known(value: str, scheme: str, meaning: str) -> "Code":
+    from pydicom.sr.coding import Code
+
+    return Code(value, scheme, meaning[:LONGEST])

@@ -1,0 +1,131 @@
+"""Structured reports, read back: TID 1500, of the image's patient and study, with the set and what it needed."""
+
+import io
+import json
+import zipfile
+
+import highdicom
+import numpy as np
+import pytest
+from pydicom import dcmread
+from pydicom.sr.codedict import codes
+
+from ppsets_core import calibrate
+from ppsets_core.__main__ import main
+from ppsets_core.diagnosis import Finding, Findings, answers_of
+from ppsets_core.diagnosis.table import csv_of
+from ppsets_core.provenance import Provenance
+from ppsets_core.reports.batch import batch_report
+from ppsets_core.reports.structured import has_structured_report, structured_report, structured_reports, zipped
+from ppsets_core.synthetic import draw_xrays
+from ppsets_core.xrays import read_picture
+from tests.xrays import samples
+
+CLASSES = ("bacterial", "normal", "viral")
+STUDY = {"StudyInstanceUID": "1.2.3.1", "SeriesInstanceUID": "1.2.3.1.2", "StudyDate": "20260131"}
+PATIENT = {
+    "SpecificCharacterSet": "ISO_IR 192",
+    "PatientName": "Muñoz^Ana",
+    "PatientID": "SECRET-17",
+    "PatientSex": "F",
+}
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0)
+
+
+def answer_of(drawn, row=(0.45, 0.05, 0.5), doubt="", **tags):
+    header = read_picture(samples.dicom(samples.film(), **tags), "x.dcm").header
+    found = Finding("x.dcm", np.array(row), doubt, b"", identity=header.identity)
+    return answers_of(Findings(CLASSES, (found,), ()), drawn)[0]
+
+
+def test_it_refers_to_its_image_and_belongs_to_its_study(drawn):
+    answer = answer_of(drawn, SOPInstanceUID="1.2.3.4", **STUDY, **PATIENT)
+    report = dcmread(io.BytesIO(structured_report(answer, Provenance(drawn, None))))
+    assert report.Modality == "SR"
+    assert (report.PatientName, report.PatientID, report.PatientSex) == ("Muñoz^Ana", "SECRET-17", "F")
+    assert (report.StudyInstanceUID, report.StudyDate) == ("1.2.3.1", "20260131")
+    assert report.SeriesInstanceUID != STUDY["SeriesInstanceUID"]
+    evidence = report.CurrentRequestedProcedureEvidenceSequence[0].ReferencedSeriesSequence[0]
+    assert evidence.SeriesInstanceUID == STUDY["SeriesInstanceUID"]
+    assert evidence.ReferencedSOPSequence[0].ReferencedSOPInstanceUID == "1.2.3.4"
+    assert (report.VerificationFlag, report.PreliminaryFlag) == ("UNVERIFIED", "PRELIMINARY")
+
+
+def test_the_set_is_read_back_likeliest_first_with_every_probability_and_cutoff(drawn):
+    data = structured_report(answer_of(drawn, **STUDY), Provenance(drawn, "0" * 16))
+    report = highdicom.sr.ComprehensiveSR.from_dataset(dcmread(io.BytesIO(data)))
+    assert report.ContentTemplateSequence[0].TemplateIdentifier == "1500"
+    (group,) = report.content.get_image_measurement_groups()
+    assert [item.value.meaning for item in group.get_qualitative_evaluations()] == ["viral", "bacterial"]
+    measured = {item.name.meaning: item.value for item in group.get_measurements()}
+    assert measured == pytest.approx(
+        {f"Probability of {name}": p for name, p in zip(CLASSES, (0.45, 0.05, 0.5), strict=True)}
+        | {f"Probability needed for {name}": drawn.cutoff for name in CLASSES}
+    )
+    (image,) = group.source_images
+    assert image.referenced_sop_class_uid == "1.2.840.10008.5.1.4.1.1.1.1"
+    told = " ".join(item.value for item in group[0].ContentSequence if item.name == codes.DCM.AlgorithmParameters)
+    for words in ("α = 0.1, ε = 20", "Model: 0000000000000000", "not a promise about this one", "Not a medical device"):
+        assert words in told
+
+
+def test_an_empty_set_says_so(drawn):
+    data = structured_report(answer_of(drawn, row=(0.34, 0.33, 0.33), **STUDY), Provenance(drawn, None))
+    (group,) = highdicom.sr.srread(io.BytesIO(data)).content.get_image_measurement_groups()
+    assert [item.value.meaning for item in group.get_qualitative_evaluations()] == ["No diagnosis is likely enough"]
+
+
+@pytest.mark.filterwarnings("ignore:Invalid value for VR UI")
+@pytest.mark.parametrize("tags", [{}, STUDY | {"StudyInstanceUID": "1.02"}, STUDY | {"StudyInstanceUID": ""}])
+def test_an_image_that_cannot_be_referred_to_has_none(drawn, tags):
+    answer = answer_of(drawn, **tags)
+    assert not has_structured_report(answer)
+    assert structured_reports([answer], Provenance(drawn, None)) == {}
+
+
+def test_a_flagged_picture_has_none(drawn):
+    assert structured_reports([answer_of(drawn, doubt="A hand.", **STUDY)], Provenance(drawn, None)) == {}
+
+
+def test_what_dicom_would_not_let_us_write_is_left_empty(drawn):
+    answer = answer_of(drawn, **STUDY, PatientID="17")
+    odd = {**answer.finding.identity, "PatientBirthDate": "spring", "PatientSex": "x" * 99, "StudyTime": "<b>"}
+    odd_answer = type(answer)(
+        0, Finding("x", answer.finding.probabilities, "", b"", identity=odd), answer.members, CLASSES
+    )
+    report = dcmread(io.BytesIO(structured_report(odd_answer, Provenance(drawn, None))))
+    assert (report.PatientID, report.PatientBirthDate, report.PatientSex, report.StudyTime or "") == ("17", "", "", "")
+
+
+def test_no_other_export_names_the_patient(drawn):
+    answer, origin = answer_of(drawn, **STUDY, **PATIENT), Provenance(drawn, None)
+    assert "SECRET-17" in answer.finding.identity["PatientID"]
+    for text in (csv_of([answer], origin), batch_report([answer], origin), repr(answer), repr(answer.finding)):
+        for private in ("SECRET", "Ana", STUDY["StudyInstanceUID"]):
+            assert private not in text
+
+
+def test_on_the_command_line(drawn, tmp_path, capsys):
+    grey = (draw_xrays(1, seed=1)[0].grey * 255).round().astype(np.uint8)
+    (tmp_path / "a.dcm").write_bytes(samples.dicom(grey, Modality="DX", **STUDY, **PATIENT))
+    (tmp_path / "b.png").write_bytes(samples.png(grey))
+    saved, out = tmp_path / "cal.json", tmp_path / "sr"
+    saved.write_text(drawn.to_json(), encoding="utf-8")
+    images = [str(tmp_path / name) for name in ("a.dcm", "b.png")]
+    assert main(["predict", *images, "--calibration", str(saved), "--json", "--sr", str(out)]) == 0
+    told = capsys.readouterr()
+    assert "1 of 2 X-rays have a structured report" in told.err
+    assert "SECRET" not in told.out + told.err
+    (group,) = highdicom.sr.srread(out / "set-0001.dcm").content.get_image_measurement_groups()
+    members = [item.value.meaning for item in group.get_qualitative_evaluations()]
+    assert members == json.loads(told.out)["xrays"][0]["set"]
+
+
+def test_the_zip_holds_them(drawn):
+    files = structured_reports([answer_of(drawn, **STUDY)], Provenance(drawn, None))
+    with zipfile.ZipFile(io.BytesIO(zipped(files))) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == files
