@@ -114,7 +114,7 @@ def meaning(drawn: Drawn) -> str:
     return f"A diagnosis is in the set where the model gives it the probability that the {drawn.per} asks: {needed}."
 
 
-def describe(drawn: Drawn, unit: str = "record") -> str:
+def describe(drawn: Plan, unit: str = "record") -> str:
     """The public choices in a few words."""
     per = "" if drawn.per is None else f", for each {drawn.per}"
     rule = rule_named(drawn.method).label

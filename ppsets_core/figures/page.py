@@ -27,16 +27,24 @@ def write_page(path: Path, title: str, figures: Mapping[str, go.Figure]) -> None
     script = path.parent / SCRIPT
     if not script.exists():
         script.write_text(get_plotlyjs(), encoding="utf-8")
+    path.write_text(_page(title, figures, f'<script src="{SCRIPT}"></script>'), encoding="utf-8")
+
+
+def whole_page(title: str, figures: Mapping[str, go.Figure]) -> str:
+    """One page with every figure and plotly's script inside: a single file to hand on."""
+    return _page(title, figures, f"<script>{get_plotlyjs()}</script>")
+
+
+def _page(title: str, figures: Mapping[str, go.Figure], script: str) -> str:
     parts = [
         f"<section><h2>{html.escape(name)}</h2>"
         f"{figure.to_html(full_html=False, include_plotlyjs=False, config=_CONFIG)}</section>"
         for name, figure in figures.items()
     ]
-    path.write_text(
+    return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f'<style>{_STYLE}</style><script src="{SCRIPT}"></script></head>'
-        f"<body><h1>{html.escape(title)}</h1><main>{''.join(parts)}</main></body></html>",
-        encoding="utf-8",
+        f"<style>{_STYLE}</style>{script}</head>"
+        f"<body><h1>{html.escape(title)}</h1><main>{''.join(parts)}</main></body></html>"
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
+from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import InputError, plan
 from ppsets_core.figures.by_diagnosis import by_diagnosis_figure
@@ -33,13 +34,15 @@ def show_by_diagnosis(records: PublicRecords | None) -> None:
     with right:
         n = st.number_input("Records n", 10, 200_000, 1000, 100, key="explore_planned_n", persist_state="session")
     found = _found(records.labelled, records.classes, int(n), alpha, epsilon)
+    drawn = by_diagnosis_figure(records.classes, found, 1 - alpha)
+    rows = [_row(name, sets, records.classes) for name, sets in found.items()]
     st.plotly_chart(
-        by_diagnosis_figure(records.classes, found, 1 - alpha),
+        drawn,
         key="explore_by_diagnosis",
         alt="Coverage of each diagnosis and of all together, for each way of calibrating",
     )
     st.dataframe(
-        [_row(name, sets, records.classes) for name, sets in found.items()],
+        rows,
         hide_index=True,
         alt="Mean set size and coverage of each diagnosis",
     )
@@ -47,6 +50,8 @@ def show_by_diagnosis(records: PublicRecords | None) -> None:
         f"Means over simulated calibrations with {n:,} of the records chosen above, drawn with replacement; "
         "± is a 95% margin of the mean."
     )
+    said = f"{records.name}, n = {n:,}, α = {alpha:g}, ε = {epsilon:g}"
+    take_away("By diagnosis", {"Coverage by diagnosis": drawn}, said, rows)
 
 
 def _found(

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
+from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha
 from ppsets_core.figures.level_curves import level_figure
 from ppsets_core.figures.style import NONPRIVATE, look_of
@@ -35,14 +37,17 @@ def show_levels(_records: PublicRecords | None) -> None:
         epsilons = _pick(
             "ε to compare", (0.1, 0.3, 1.0, 3.0, 10.0), (0.1, 1.0, 10.0), "{:g}".format, "explore_epsilons"
         )
+        figures = {}
         if methods and epsilons:
-            _draw(_over_n(epsilons, alpha, methods), "explore_level_n")
+            figures["Level against the number of records"] = _draw(_over_n(epsilons, alpha, methods), "explore_level_n")
     with right:
         st.subheader("Against ε", anchor=False)
         ns = _pick("Records to compare", (300, 1000, 3000, 10_000), (300, 1000, 10_000), "{:,}".format, "explore_ns")
         if methods and ns:
-            _draw(_over_epsilon(ns, alpha, methods), "explore_level_epsilon")
+            figures["Level against ε"] = _draw(_over_epsilon(ns, alpha, methods), "explore_level_epsilon")
     st.caption(_legend())
+    if figures:
+        take_away("Levels", figures, f"α = {alpha:g}")
 
 
 def _legend() -> str:
@@ -70,9 +75,11 @@ def _pick(
     return tuple(option for option in options if option in chosen)
 
 
-def _draw(curves: LevelCurves, key: str) -> None:
+def _draw(curves: LevelCurves, key: str) -> go.Figure:
     over = {"n": "the number of records", "epsilon": "ε"}[curves.over]
-    st.plotly_chart(level_figure(curves), key=key, alt=f"Level to aim at against {over}, one line per rule")
+    drawn = level_figure(curves)
+    st.plotly_chart(drawn, key=key, alt=f"Level to aim at against {over}, one line per rule")
+    return drawn
 
 
 @st.cache_data(max_entries=200, show_spinner="Planning …")

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
+from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
 from ppsets_core.figures.level_curves import records_needed_figure
@@ -33,11 +34,13 @@ def show_planner(records: PublicRecords | None) -> None:
         with st.container(border=True):
             _size_for(records, alpha, epsilon, n)
     st.subheader("Records needed at every ε", anchor=False)
+    needed = records_needed_figure(records_needed(log_grid(0.01, 20, 25), alpha))
     st.plotly_chart(
-        records_needed_figure(records_needed(log_grid(0.01, 20, 25), alpha)),
+        needed,
         key="explore_needed",
         alt="Least number of records against ε, one line per rule",
     )
+    take_away("Planner", {"Records needed at every ε": needed}, f"α = {alpha:g}")
 
 
 def _records_for(alpha: float, epsilon: float) -> None:

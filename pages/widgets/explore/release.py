@@ -4,13 +4,14 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
+from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import Plan, evaluate, plan, simulate
 from ppsets_core.figures.release import release_figure
 from ppsets_core.rules import DEFAULT, RULES
 from ppsets_core.tradeoffs import label_of
 from ppsets_core.tradeoffs.release_view import release_view
-from ppsets_core.wording import price_in_ranks, remedy
+from ppsets_core.wording import describe, price_in_ranks, remedy
 
 _DRAWS = "explore_draws"
 MOST_KEPT = 500
@@ -39,8 +40,10 @@ def show_release(records: PublicRecords | None) -> None:
     scores = np.random.default_rng(0).permutation(records.scores)[:n]
     draws = _draws((records.name, len(records), n, planned), scores, planned)
     view = release_view(scores, planned)
-    st.plotly_chart(release_figure(view, draws), key="explore_release", alt="Probability of each threshold")
+    drawn = release_figure(view, draws)
+    st.plotly_chart(drawn, key="explore_release", alt="Probability of each threshold")
     _explain(planned, view.nonprivate, draws, records)
+    take_away("Inside a release", {"Probability of each threshold": drawn}, f"{records.name}, {describe(planned)}")
 
 
 def _draws(settings: tuple[object, ...], scores: np.ndarray, planned: Plan) -> list[float]:

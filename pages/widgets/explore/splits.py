@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
+from pages.widgets.explore.take_away import take_away
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
@@ -98,9 +99,10 @@ def _draw(experiment: Experiment) -> None:
     st.caption(as_text(experiment.words) + ". Bands hold nine splits in ten; hollow marks: too few records.")
     left, right = st.columns(2)
     left.subheader("Coverage", anchor=False)
-    left.plotly_chart(sweep_figure(sweep, "coverage"), key="explore_coverage", alt=f"Coverage against {sweep.over}")
+    coverage, size = sweep_figure(sweep, "coverage"), sweep_figure(sweep, "mean_size")
+    left.plotly_chart(coverage, key="explore_coverage", alt=f"Coverage against {sweep.over}")
     right.subheader("Set size", anchor=False)
-    right.plotly_chart(sweep_figure(sweep, "mean_size"), key="explore_size", alt=f"Set size against {sweep.over}")
+    right.plotly_chart(size, key="explore_size", alt=f"Set size against {sweep.over}")
     st.subheader("One of these points, split by split", anchor=False)
     middle = sweep.values[len(sweep.values) // 2]
     value = st.select_slider(
@@ -119,8 +121,11 @@ def _draw(experiment: Experiment) -> None:
     for column, (title, figure) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"**{title}**")
         column.plotly_chart(figure, key=f"explore_{title}", alt=f"{title} at {value:g}, share by share")
+    rows = _table(sweep)
     with st.expander("The numbers"):
-        st.dataframe(_table(sweep), hide_index=True, alt="Mean coverage and set size at each point")
+        st.dataframe(rows, hide_index=True, alt="Mean coverage and set size at each point")
+    here = {f"{title} at {value:g}": figure for title, figure in figures.items()}
+    take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
 
 
 def _table(sweep: Sweep) -> list[dict[str, float]]:

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.explore.source import PublicRecords
+from pages.widgets.explore.take_away import take_away
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
 from ppsets_core import InputError
@@ -80,8 +81,9 @@ def _work(labelled: Labelled, wanted: Wanted) -> Callable[[Report], tuple[Wanted
 
 
 def _draw(found: TradeoffMap) -> None:
+    drawn = tradeoff_figure(found)
     event = st.plotly_chart(
-        tradeoff_figure(found),
+        drawn,
         key=_CHART,
         on_select="rerun",
         selection_mode="points",
@@ -93,8 +95,23 @@ def _draw(found: TradeoffMap) -> None:
         f"coverage promised{each}. Other patients and another model give other sizes. Crosses: too few records, "
         "so that nothing can be promised but sets of every diagnosis."
     )
+    said = f"n = {found.n:,}, the {RULES[found.method].label}, coverage promised{each or ' to all together'}"
+    take_away("Trade-off map", {"Mean set size": drawn}, said, _rows(found))
     for point in event.selection.points:
         _take_to_calibrate(found, float(point["y"]), float(point["x"]))
+
+
+def _rows(found: TradeoffMap) -> list[dict[str, object]]:
+    """A line for each point of the map; empty where nothing can be promised but every diagnosis."""
+    return [
+        {"alpha": alpha, "epsilon": epsilon, "mean set size": _known(size), "coverage": _known(covered)}
+        for alpha, sizes, coverage in zip(found.alphas.tolist(), found.sizes, found.coverage, strict=True)
+        for epsilon, size, covered in zip(found.epsilons.tolist(), sizes, coverage, strict=True)
+    ]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), 4)
 
 
 def _take_to_calibrate(found: TradeoffMap, log_alpha: float, log_epsilon: float) -> None:
