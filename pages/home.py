@@ -77,8 +77,8 @@ def _budgets() -> None:
     if not accounts:
         st.write("None yet. A data set gets its budget with its first calibration.")
     for account in accounts[:MOST_ACCOUNTS]:
-        share = float(account.left / account.budget)
-        st.progress(share, as_text(f"{account.name}: {shown(account.left)} left of {shown(account.budget)}"))
+        share = min(1.0, float(account.spent / account.budget))
+        st.progress(share, as_text(f"{account.name}: {shown(account.spent)} spent of {shown(account.budget)}"))
     if len(accounts) > MOST_ACCOUNTS:
         st.page_link("pages/ledger.py", label=f"All {len(accounts)} data sets")
 

@@ -8,20 +8,20 @@ from pages.widgets.session import active_calibration, open_ledger, set_active_ca
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Ledger
 from ppsets_core.figures.ledger import spending
-from ppsets_core.ledger import Release
+from ppsets_core.ledger import BudgetChange, Refusal, Release
 from ppsets_core.ledger.amounts import shown
+from ppsets_core.ledger.charging import MOST_REFUSALS
 from ppsets_core.ledger.export import covered_in_words, export_csv, export_json, thresholds_in_words
 from ppsets_core.wording import describe
 
 ALL = "All data sets"
-NOT_RELEASED = "charged, not released"
 
 
 def main() -> None:
     st.title("Ledger")
     st.write(
-        "Every release costs ε, and losses add up. A data set's budget is what all its releases may cost together; "
-        "a release beyond it is refused before anything is drawn."
+        "Every release costs ε, and losses add up. A budget is what any one patient may lose in all releases together, "
+        "under whatever name; a release that would cost someone more is refused before anything is drawn."
     )
     ledger = open_ledger()
     accounts = ledger.accounts()
@@ -31,17 +31,19 @@ def main() -> None:
         return
     st.subheader("Budgets")
     st.dataframe(
-        [
-            {"data set": a.name, "left": shown(a.left), "spent": shown(a.spent), "budget": shown(a.budget)}
-            for a in accounts
-        ],
+        [{"data set": a.name, "budget": shown(a.budget), "spent under this name": shown(a.spent)} for a in accounts],
         hide_index=True,
-        alt="Budget, amount spent and amount left of each data set",
+        alt="Budget of each data set, and what its releases have cost together",
+    )
+    st.caption(
+        "Releases from other patients under one name may cost more than its budget together: no patient loses more. "
+        "What each has lost is kept as a hash that only this ledger's key can read, and is shown to nobody."
     )
     raise_budget_step(ledger, accounts)
     _spending(ledger)
     _releases(ledger)
     _history(ledger)
+    _refusals(ledger)
 
 
 def _spending(ledger: Ledger) -> None:
@@ -99,10 +101,36 @@ def _use_again(releases: list[Release]) -> None:
 def _history(ledger: Ledger) -> None:
     with st.expander("Budgets as they were set and raised"):
         rows = [
-            {"time (UTC)": _when(change.time), "data set": change.account, "budget": shown(change.budget)}
+            {
+                **{"time (UTC)": _when(change.time), "data set": change.account, "budget": shown(change.budget)},
+                **_who_and_why(change),
+            }
             for change in reversed(ledger.budget_changes())
         ]
         st.dataframe(rows, hide_index=True, alt="Every budget as it was set or raised, newest first")
+
+
+def _refusals(ledger: Ledger) -> None:
+    if not (refusals := ledger.refusals()):
+        return
+    with st.expander("Releases that were refused"):
+        st.caption(
+            "Someone in their records had no room. That tells of people who were charged before, so it is not private: "
+            "it is for the owners of the records and in no export. "
+            f"After {MOST_REFUSALS} refusals a budget must be raised to ask on."
+        )
+        rows = [
+            {
+                **{"time (UTC)": _when(one.time), "data set": one.account, "for a": one.kind, "ε": shown(one.epsilon)},
+                **_who_and_why(one),
+            }
+            for one in reversed(refusals)
+        ]
+        st.dataframe(rows, hide_index=True, alt="Every release that was refused, newest first")
+
+
+def _who_and_why(entry: Release | BudgetChange | Refusal) -> dict[str, str]:
+    return {"who": entry.actor.subject if entry.actor else "", "why": entry.reason or ""}
 
 
 def _row(release: Release) -> dict:
@@ -112,8 +140,10 @@ def _row(release: Release) -> dict:
         "no.": release.id,
         "time (UTC)": _when(release.time),
         "data set": release.account,
+        "for a": release.kind,
         "ε": shown(release.epsilon),
-        "rule": calibration.method if calibration else "check of coverage" if check else "",
+        "δ": shown(release.delta) if release.delta else "",
+        "rule": calibration.method if calibration else "",
         "α": either.alpha if either else None,
         "n": either.n if either else None,
         "m": calibration.m if calibration else None,
@@ -122,12 +152,13 @@ def _row(release: Release) -> dict:
         "protects one": either.unit if either else "",
         "model": either.model or "unknown" if either else "",
         "status": release.status,
+        **_who_and_why(release),
     }
 
 
 def _title(release: Release) -> str:
     calibration = release.calibration
-    told = NOT_RELEASED if calibration is None else describe(calibration, calibration.unit)
+    told = release.status if calibration is None else describe(calibration, calibration.unit)
     return f"No. {release.id}, {release.account}: {told}"
 
 

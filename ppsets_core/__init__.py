@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ppsets_core.calibration import Calibration, Simulation
 from ppsets_core.errors import BudgetError, FileError, InputError, LedgerError, PpsetsError
 from ppsets_core.evaluation import Evaluation, evaluate
-from ppsets_core.ledger import Account, Ledger, Release
+from ppsets_core.ledger import Account, Actor, Ledger, Release
 from ppsets_core.planning import Plan, plan, smallest_epsilon, smallest_n
 from ppsets_core.private_quantile import ReleaseDistribution, calibrate, release_distribution, simulate
 from ppsets_core.records import Records, one_per_patient, read_scores
@@ -34,6 +34,7 @@ _OF_THE_NETWORK = ("XrayModel", "load_model", "predict", "predict_folder")
 
 __all__ = [
     "Account",
+    "Actor",
     "BudgetError",
     "Calibration",
     "Evaluation",

@@ -11,6 +11,15 @@ VERBS = ("app", "plan", "score", "calibrate", "predict", "check", "ledger", "tra
 
 
 def main(argv: list[str] | None = None) -> int:
+    try:
+        arguments = _parser().parse_args(argv)
+        return arguments.run(arguments)
+    except PpsetsError as error:
+        print(f"ppsets: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ppsets", description="Private prediction sets for chest X-rays.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
@@ -19,12 +28,7 @@ def main(argv: list[str] | None = None) -> int:
         options = verbs.add_parser(verb, help=command.HELP, description=command.HELP)
         command.add_arguments(options)
         options.set_defaults(run=command.run)
-    arguments = parser.parse_args(argv)
-    try:
-        return arguments.run(arguments)
-    except PpsetsError as error:
-        print(f"ppsets: {error}", file=sys.stderr)
-        return 2
+    return parser
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from ppsets_core.errors import LedgerError
+
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED = _PACKAGE / "bundled"
 
@@ -16,4 +18,10 @@ DOCS = ROOT / "docs"
 
 def ledger_path() -> Path:
     """One ledger per user, wherever the program is started, so that changing folder does not reset a budget."""
-    return Path(os.environ.get("PPSETS_HOME", Path.home() / ".ppsets")) / "ledger.sqlite"
+    wanted = Path(os.path.expanduser(os.environ.get("PPSETS_HOME", "").strip() or "~/.ppsets"))
+    if not wanted.is_absolute():
+        raise LedgerError(
+            "PPSETS_HOME must be a whole path, such as /srv/ppsets or ~/ppsets: a relative one would be another ledger "
+            "with other budgets in every folder."
+        )
+    return wanted / "ledger.sqlite"

@@ -54,3 +54,7 @@ def familiarity_target(args: argparse.Namespace) -> FamiliarityTarget:
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ledger", type=Path, default=ledger_path(), help="ledger file (default %(default)s)")
+
+
+def add_reason(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--reason", help="why, as the ledger and its exports keep it; it must name no patient")

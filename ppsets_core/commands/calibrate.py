@@ -6,7 +6,14 @@ import sys
 from pathlib import Path
 
 from ppsets_core.calibration import Calibration
-from ppsets_core.commands.arguments import add_familiarity, add_ledger, add_target, familiarity_target, target
+from ppsets_core.commands.arguments import (
+    add_familiarity,
+    add_ledger,
+    add_reason,
+    add_target,
+    familiarity_target,
+    target,
+)
 from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
@@ -28,8 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_familiarity(parser)
     parser.add_argument("--dataset", help=DATASET_HELP)
     parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
-    parser.add_argument("--budget", help="total ε that the data set may ever spend; needed the first time")
+    parser.add_argument("--budget", help="total ε that any one patient of it may ever lose; needed the first time")
     add_ledger(parser)
+    add_reason(parser)
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
     parser.add_argument("--all-records", action="store_true", help="use every record of a patient, not one (weaker)")
 
@@ -53,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     account = _account(ledger, records, args.dataset or Path(args.scores).stem, args.budget)
     out = _reserve(args.out)
     try:
-        calibration = ledger.release(records, chosen, account)
+        calibration = ledger.release(records, chosen, account, reason=args.reason)
     except BaseException:
         if out:
             out.unlink(missing_ok=True)
@@ -80,7 +88,10 @@ def run(args: argparse.Namespace) -> int:
 def _what_is_left(ledger: Ledger, account: Account, path: Path) -> str:
     """After a trivial plan a new account is not opened, and has all of its budget."""
     now = next((one for one in ledger.accounts() if one.name == account.name), account)
-    return f"Left of the budget of '{now.name}': {shown(now.left)} of {shown(now.budget)}. Ledger: {path}"
+    return (
+        f"Budget of '{now.name}': {shown(now.budget)}, of which releases under this name have cost {shown(now.spent)}. "
+        f"Ledger: {path}"
+    )
 
 
 def _not_written(
@@ -113,8 +124,6 @@ def _account(ledger: Ledger, records: Records, name: str, budget: str | None) ->
     account = ledger.account_for(records, name, budget)
     if account is None:
         raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε it may spend in all.")
-    if account.name != name:
-        _say(f"These records are in the ledger as '{account.name}'; that budget is charged.")
     return account
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.calibration import Drawn
-from ppsets_core.commands.arguments import add_ledger
+from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.calibrate import DATASET_HELP
 from ppsets_core.commands.files import saved_calibration
 from ppsets_core.commands.score import tell_refused
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", help="with --private: total ε that the data set may ever spend; the first time")
     parser.add_argument("--all-records", action="store_true", help="with --private: every record of a patient, not one")
     add_ledger(parser)
+    add_reason(parser)
     parser.add_argument("--json", action="store_true", help="JSON on standard output")
 
 
@@ -98,12 +99,13 @@ def _release(args: argparse.Namespace, records: Records, calibration: Drawn) -> 
     account = ledger.account_for(records, name, args.budget)
     if account is None:
         raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε it may spend in all.")
-    if account.name != name:
-        _say(f"These records are in the ledger as '{account.name}'; that budget is charged.")
-    check = ledger.check(records, calibration, account, args.epsilon, per=args.by)
+    check = ledger.check(records, calibration, account, args.epsilon, per=args.by, reason=args.reason)
     print(_private_json(check, calibration) if args.json else _private_lines(check, calibration))
     now = ledger.account(account.name)
-    _say(f"Left of the budget of '{now.name}': {shown(now.left)} of {shown(now.budget)}. Ledger: {args.ledger}")
+    _say(
+        f"Budget of '{now.name}': {shown(now.budget)}, of which releases under this name have cost {shown(now.spent)}. "
+        f"Ledger: {args.ledger}"
+    )
     return 0
 
 

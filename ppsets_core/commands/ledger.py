@@ -4,10 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from ppsets_core.commands.arguments import add_ledger
+from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import visible
 from ppsets_core.ledger import Ledger, Release
+from ppsets_core.ledger.accounts import TRAINING
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.export import covered_in_words, export_json, thresholds_in_words
 
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     raising = actions.add_parser("raise", help="set a larger budget, for good and on record")
     raising.add_argument("name", help="the data set's name in the ledger")
     raising.add_argument("budget", help="the new budget: total ε that the data set may ever spend")
+    add_reason(raising)
     raising.add_argument("--yes", action="store_true", help="do not ask")
     raising.set_defaults(action=_raise)
     export = actions.add_parser("export", help="a release's calibration again, for nothing")
@@ -47,8 +49,8 @@ def _list(ledger: Ledger, args: argparse.Namespace) -> int:
     print(f"Ledger: {args.ledger}")
     for account in ledger.accounts():
         print(
-            f"\n{visible(account.name)}: {shown(account.left)} left of {shown(account.budget)}, "
-            f"{shown(account.spent)} spent"
+            f"\n{visible(account.name)}: budget {shown(account.budget)}, of which releases under this name have cost "
+            f"{shown(account.spent)}"
         )
         for release in ledger.releases(account.name):
             print(f"  {_line(release)}")
@@ -59,8 +61,8 @@ def _raise(ledger: Ledger, args: argparse.Namespace) -> int:
     current, budget = ledger.account(args.name).budget, amount(args.budget)
     if not args.yes and budget > current:
         _confirm(f"Raise the budget of '{visible(args.name)}' from {shown(current)} to {shown(budget)}, for good?")
-    raised = ledger.raise_budget(args.name, budget)
-    print(f"The budget of '{visible(raised.name)}' is {shown(raised.budget)} now, {shown(raised.left)} of it left.")
+    raised = ledger.raise_budget(args.name, budget, reason=args.reason)
+    print(f"The budget of '{visible(raised.name)}' is {shown(raised.budget)} now.")
     return 0
 
 
@@ -68,6 +70,8 @@ def _export(ledger: Ledger, args: argparse.Namespace) -> int:
     found = [release for release in ledger.releases() if release.id == args.id]
     if not found:
         raise LedgerError(f"The ledger has no release {args.id}. `ppsets ledger` lists them.")
+    if found[0].kind == TRAINING:
+        raise LedgerError(f"Release {args.id} is a training: what came out is its weights, which are not kept here.")
     if found[0].check is not None:
         text = found[0].check.to_json()
     elif found[0].calibration is not None:
@@ -97,11 +101,13 @@ def _confirm(question: str) -> None:
 
 
 def _line(release: Release) -> str:
-    start = f"no. {release.id}  {release.time}  ε = {shown(release.epsilon)}"
+    start = f"no. {release.id}  {release.time}  {release.kind}  ε = {shown(release.epsilon)}"
+    if release.delta:
+        start += f", δ = {shown(release.delta)}"
     if (check := release.check) is not None:
-        return f"{start}  check of n = {check.n:,}, covered {covered_in_words(check)}, protects one {check.unit}"
+        return f"{start}  n = {check.n:,}, covered {covered_in_words(check)}, protects one {check.unit}"
     if (drawn := release.calibration) is None:
-        return f"{start}  charged, not released"
+        return f"{start}  {release.status}"
     return (
         f"{start}  {drawn.method}, α = {drawn.alpha:g}, n = {drawn.n:,}, ŝ = {thresholds_in_words(drawn)}, "
         f"protects one {drawn.unit}, model {drawn.model or 'unknown'}"

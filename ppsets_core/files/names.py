@@ -1,15 +1,45 @@
-"""File names as text that is safe to show: names come from strangers' archives."""
+"""Names as text that is safe to show, for they come from strangers' files; and when two spellings are one name."""
 
+import re
 import unicodedata
+from collections.abc import Sequence
 
 LONGEST = 400
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 CLUTTER = {"__macosx", "thumbs.db", "desktop.ini"}
 
 
 def visible(text: str) -> str:
     """The text without control, direction or unprintable characters."""
     return "".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c) not in HIDDEN)
+
+
+def same_names(names: Sequence[str]) -> list[str]:
+    """Each name as it is compared: alike in any Unicode form or case, whatever invisible signs or spaces it has, and
+    whether a number is written 17, 017 or 17.0. All at once, as there may be millions."""
+    text = "\n".join(names)
+    if text.count("\n") != len(names) - 1:
+        text = "\n".join(name.replace("\n", " ") for name in names)
+    text = unicodedata.normalize("NFKC", _seen(unicodedata.normalize("NFKC", text)).casefold())
+    text = re.sub("(?m)^ +| +$", "", re.sub(" {2,}", " ", text))
+    return re.sub(r"(?m)^(-?)0*([0-9]+)(?:\.0*)?$", r"\1\2", text).split("\n") if len(names) else []
+
+
+def same_name(name: str) -> str:
+    return same_names([name])[0]
+
+
+def clean_name(name: str) -> str:
+    """The name as it is written, but for spaces to spare and signs that nobody sees."""
+    return " ".join(_seen(unicodedata.normalize("NFC", name)).split())
+
+
+def _seen(text: str) -> str:
+    """The text with every space a plain one, and without what nobody sees; its lines stay."""
+    signs = set(text) - {"\n"}
+    hidden = {ord(c): "" for c in signs if unicodedata.category(c) in HIDDEN or BLANK.match(c)}
+    return text.translate(hidden | {ord(c): " " for c in signs if c.isspace()})
 
 
 def shown_name(name: str) -> str:

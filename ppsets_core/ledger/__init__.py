@@ -1,6 +1,17 @@
-"""The privacy ledger: every data set's budget, and every release charged against it before it is drawn."""
+"""The privacy ledger: budgets, what each patient has lost, and every release, charged before it is drawn."""
 
-from ppsets_core.ledger.accounts import Account, BudgetChange, Release
+from ppsets_core.ledger.accounts import TRAINING, Account, Actor, BudgetChange, Refusal, Release
+from ppsets_core.ledger.cohort import Cohort, cohort_of
 from ppsets_core.ledger.ledger import Ledger
 
-__all__ = ["Account", "BudgetChange", "Ledger", "Release"]
+__all__ = [
+    "TRAINING",
+    "Account",
+    "Actor",
+    "BudgetChange",
+    "Cohort",
+    "Ledger",
+    "Refusal",
+    "Release",
+    "cohort_of",
+]

@@ -1,19 +1,34 @@
 """What a ledger holds, as it is read."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
 from ppsets_core.calibration import Calibration
+from ppsets_core.files.names import same_name
 from ppsets_core.ledger.amounts import amount, difference
 from ppsets_core.private_check import CHECK, PrivateCheck
+
+CALIBRATION, TRAINING = "calibration", "training"
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who spends or raises a budget, as a log-in tells it: who says so (an OpenID provider), and whom it means."""
+
+    issuer: str
+    subject: str
 
 
 @dataclass(frozen=True)
 class Account:
-    """A data set's privacy account. A new one is not in the ledger yet: its first release opens it."""
+    """A budget, and what all releases under its name have cost together. A new one is not in the ledger yet: its first
+    release opens it.
+
+    What is left is the least that is left for anyone who was in no release of another name: whether each patient of a
+    release has room is told by the charge alone.
+    """
 
     name: str
     budget: Decimal
@@ -22,30 +37,39 @@ class Account:
 
     @property
     def left(self) -> Decimal:
-        return difference(self.budget, self.spent)
+        return max(difference(self.budget, self.spent), Decimal(0))
 
     def can_pay(self, epsilon: float) -> bool:
-        return amount(epsilon) <= self.left
+        """Whether its budget allows this ε to anyone at all."""
+        return amount(epsilon) <= self.budget
 
 
 @dataclass(frozen=True)
 class Release:
-    """One charge. Without a result it is being drawn, or was interrupted: spent, and not released."""
+    """One charge. Without a result it is being drawn, or was interrupted: spent, and not released.
+
+    `kind`: what was drawn, a calibration, a check or a training. `counted_by`: what the ledger added up, each patient's
+    loss, each record's, or the data set's as a whole.
+    """
 
     id: int
     account: str
     epsilon: Decimal
     time: str
-    result: str | None
+    kind: str = CALIBRATION
+    delta: Decimal = Decimal(0)
+    counted_by: str = "data set"
+    actor: Actor | None = None
+    reason: str | None = None
+    result: str | None = None
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        return None if self.result is None or self.check else Calibration.from_json(self.result)
+        return Calibration.from_json(self.result) if self.kind == CALIBRATION and self.result is not None else None
 
     @cached_property
     def check(self) -> PrivateCheck | None:
-        is_check = self.result is not None and json.loads(self.result).get("kind") == CHECK
-        return PrivateCheck.from_json(self.result) if self.result and is_check else None
+        return PrivateCheck.from_json(self.result) if self.kind == CHECK and self.result is not None else None
 
     @property
     def status(self) -> str:
@@ -59,16 +83,37 @@ class BudgetChange:
     account: str
     budget: Decimal
     time: str
+    actor: Actor | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A release that was asked for and refused because someone had no room for it within the budget of that time."""
+
+    account: str
+    budget: Decimal
+    epsilon: Decimal
+    time: str
+    kind: str
+    actor: Actor | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A whole ledger at one moment; `owners` says which account knows the records of each fingerprint."""
+    """A whole ledger at one moment."""
 
     accounts: tuple[Account, ...]
     releases: tuple[Release, ...]
     budget_changes: tuple[BudgetChange, ...]
-    owners: Mapping[str, str]
+    refusals: tuple[Refusal, ...]
+    requests: Mapping[str, Release]
+    cohorts: Mapping[int, int | None]  # by a release's number, the cohort that it was charged to
+    owners: Mapping[str, str]  # by the identity of a data set counted as a whole, its account
 
     def account(self, name: str) -> Account | None:
-        return next((account for account in self.accounts if account.name == name), None)
+        """The account of that name, however it is spelt."""
+        same = same_name(name)
+        alike = [account for account in self.accounts if same_name(account.name) == same]
+        return next((account for account in alike if account.name == name), alike[0] if alike else None)

@@ -1,4 +1,7 @@
-"""The ledger for the record: releases as CSV, everything as JSON. Fingerprints stay in."""
+"""The ledger for the record: releases as CSV, everything as JSON.
+
+Hashes stay in, and so do refusals, which tell that people were charged before.
+"""
 
 import csv
 import io
@@ -6,13 +9,15 @@ import json
 
 from ppsets_core.calibration import Calibration
 from ppsets_core.files.spreadsheet import plain_cell
-from ppsets_core.ledger.accounts import Release
+from ppsets_core.ledger.accounts import BudgetChange, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import Ledger
 from ppsets_core.private_check import PrivateCheck
 
 PUBLIC = ("method", "alpha", "n", "m", "per", "unit", "model")
-COLUMNS = ("id", "time", "dataset", "epsilon", "status", "kind", *PUBLIC, "threshold", "covered")
+WHO = ("issuer", "subject", "reason")
+CHARGED = ("id", "time", "dataset", "kind", "epsilon", "delta", "counted_by", "status")
+COLUMNS = (*CHARGED, *PUBLIC, "threshold", "covered", *WHO)
 
 
 def export_csv(ledger: Ledger) -> str:
@@ -32,7 +37,9 @@ def export_json(ledger: Ledger) -> str:
         {"name": d.name, "budget": shown(d.budget), "spent": shown(d.spent), "left": shown(d.left)}
         for d in ledger.accounts()
     ]
-    changes = [{"dataset": c.account, "budget": shown(c.budget), "time": c.time} for c in ledger.budget_changes()]
+    changes = [
+        {"dataset": c.account, "budget": shown(c.budget), "time": c.time, **_who(c)} for c in ledger.budget_changes()
+    ]
     releases = [_row(release) for release in ledger.releases()]
     return json.dumps({"datasets": accounts, "budgets": changes, "releases": releases}, indent=2, ensure_ascii=False)
 
@@ -44,13 +51,21 @@ def _row(release: Release) -> dict:
         "id": release.id,
         "time": release.time,
         "dataset": release.account,
+        "kind": release.kind,
         "epsilon": shown(release.epsilon),
+        "delta": shown(release.delta),
+        "counted_by": release.counted_by,
         "status": release.status,
-        "kind": "check" if check else "calibration" if calibration else None,
         **public,
         "threshold": None if calibration is None else _threshold(calibration),
         "covered": None if check is None else covered_in_words(check),
+        **_who(release),
     }
+
+
+def _who(entry: Release | BudgetChange) -> dict[str, str | None]:
+    who = (None, None) if entry.actor is None else (entry.actor.issuer, entry.actor.subject)
+    return dict(zip(WHO, (*who, entry.reason), strict=True))
 
 
 def _threshold(calibration: Calibration) -> float | str:

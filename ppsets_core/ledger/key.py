@@ -1,6 +1,6 @@
-"""The ledger's secret key and the keyed fingerprint by which it knows records again.
+"""The ledger's secret key, in a file of its own.
 
-Without the key, which is in a file of its own, a reader of the ledger cannot test whether a guessed data set is in it.
+Without it a reader of the ledger cannot test whether a guessed patient or record is in it, nor seal what was changed.
 """
 
 import errno
@@ -10,8 +10,6 @@ import os
 import secrets
 import stat
 from pathlib import Path
-
-import numpy as np
 
 from ppsets_core.errors import LedgerError
 
@@ -49,10 +47,9 @@ def read_key(path: Path) -> bytes:
     return key
 
 
-def fingerprint(key: bytes, scores: np.ndarray) -> str:
-    """The same for the same records in any order, and meaningless without the key."""
-    canonical = np.sort(np.asarray(scores, dtype="<f8") + 0.0).tobytes()
-    return hmac.new(key, b"records:" + canonical, hashlib.sha256).hexdigest()
+def cohort_key(key: bytes) -> bytes:
+    """The key of patients' and records' hashes: it may go to the machines that read them, for it seals nothing."""
+    return hmac.new(key, b"cohorts", hashlib.sha256).digest()
 
 
 def key_check(key: bytes) -> str:

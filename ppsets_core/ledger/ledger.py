@@ -1,33 +1,38 @@
-"""`Ledger`: a budget for each data set, and the one place that spends them."""
+"""`Ledger`: a budget for each account, what each patient has lost, and the one place that spends."""
 
 import os
-import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import cast
+from pathlib import PurePath
 
 from ppsets_core.calibration import Calibration, Drawn, check_binding, now
-from ppsets_core.errors import BudgetError, InputError, LedgerError
-from ppsets_core.ledger.accounts import Account, BudgetChange, Release, Snapshot
-from ppsets_core.ledger.amounts import amount, shown, total
-from ppsets_core.ledger.key import fingerprint
-from ppsets_core.ledger.store import Store, stamp_of
+from ppsets_core.errors import InputError, LedgerError
+from ppsets_core.files.names import clean_name
+from ppsets_core.ledger import version3
+from ppsets_core.ledger.accounts import CALIBRATION, Account, Actor, BudgetChange, Refusal, Release, Snapshot
+from ppsets_core.ledger.amounts import amount, shown
+from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, price_of
+from ppsets_core.ledger.cohort import Cohort, cohort_of, patients_only
+from ppsets_core.ledger.key import cohort_key
+from ppsets_core.ledger.losses import Kept
+from ppsets_core.ledger.reading import snapshot_of, who_and_why
+from ppsets_core.ledger.store import Log, Store, stamp_of
 from ppsets_core.planning import Plan
-from ppsets_core.private_check import PrivateCheck, check_can_be_checked, private_check
+from ppsets_core.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
 from ppsets_core.private_quantile import check_plan, release
 from ppsets_core.records.records import Records
 from ppsets_core.validation import check_name
 
 LOOK = "Look at the Ledger screen or at `ppsets ledger`"
-RAISE = "on the Ledger screen or with `ppsets ledger raise NAME BUDGET`"
+LONGEST_REASON = 500
 
 
 class Ledger:
-    """Budgets and releases in a SQLite file that several processes may use at once.
+    """Budgets, losses and releases in a SQLite file that several processes may use at once.
 
-    Budgets belong to names, and records to the name under which they were first released: uploading them again under
-    another name or in another order charges that first account. See docs/method.md#budget.
+    Losses belong to patients, whatever the data set they come in is called: a release is charged to everyone in it, and
+    needs room for each within the budget of the account that asks. See docs/method.md#budget.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -37,18 +42,18 @@ class Ledger:
     # Looking
 
     def snapshot(self) -> Snapshot:
-        """All that is in the ledger, at one moment. Read, and its seal checked, only if the file has changed."""
+        """All that is in the ledger, at one moment. Read, and its seals checked, only if the file has changed."""
         stamp = stamp_of(self._store.path)
         if stamp is None or self._seen is None or self._seen[0] != stamp:
-            with self._store.reading() as db:
-                self._seen = (stamp, _snapshot(db))
+            with self._store.reading() as log:
+                self._seen = (stamp, snapshot_of(log.entries))
         return self._seen[1]
 
     def accounts(self) -> tuple[Account, ...]:
         return self.snapshot().accounts
 
     def account(self, name: str) -> Account:
-        return self.snapshot().account(name) or _unknown(name)
+        return _account(self.snapshot(), name)
 
     def releases(self, account: str | None = None) -> list[Release]:
         """All charges, oldest first, in the order made whatever the clock said."""
@@ -57,65 +62,98 @@ class Ledger:
     def budget_changes(self) -> tuple[BudgetChange, ...]:
         return self.snapshot().budget_changes
 
+    def refusals(self) -> tuple[Refusal, ...]:
+        return self.snapshot().refusals
+
     def account_for(
         self, records: Records, name: str | None = None, budget: float | str | Decimal | None = None
     ) -> Account | None:
-        """The account that a release of these records is charged to. Nothing is opened or charged by asking.
+        """The account of that name, or of the records' source; else a new one with that budget; None without a budget.
 
-        It is the one that knows the records, in any order and whatever it is called; else the one of that name; else a
-        new one of that name and budget. None where it takes a name, or a budget, to tell.
+        Nothing is opened, charged or looked up by asking. Of the records only the source's name is read: whether the
+        ledger has met them is nobody's to ask.
         """
-        snapshot = self.snapshot()
-        owner = snapshot.owners.get(fingerprint(self._store.key, records.identity))
-        name = owner or (None if name is None else _checked_name(name))
-        if name is None:
-            return None
-        found = snapshot.account(name)
+        name = _checked_name(PurePath(records.source).stem if name is None else name)
+        found = self.snapshot().account(name)
         if found is None:
             return None if budget is None else Account(name, amount(budget), Decimal(0), is_new=True)
         if budget is not None and amount(budget) != found.budget:
             raise LedgerError(
-                f"The budget of '{name}' is {shown(found.budget)} already; leave the budget out, or raise it {RAISE}."
+                f"The budget of '{found.name}' is {shown(found.budget)} already; leave the budget out, "
+                f"or raise it {RAISE}."
             )
         return found
 
+    # Whom a release is charged to
+
+    @property
+    def cohort_key(self) -> bytes:
+        """For `cohort_of` on other machines; it can hash patients, and seal nothing."""
+        return cohort_key(self._store.key)
+
+    def cohort_of(self, records: Records) -> Cohort:
+        return cohort_of(self.cohort_key, records.scores, records.patients)
+
+    def cohort_of_patients(self, patients: Sequence[str]) -> Cohort:
+        """One entry per X-ray: whose it is."""
+        return patients_only(self.cohort_key, patients)
+
     # Changing
 
-    def open_account(self, name: str, budget: float | str | Decimal) -> Account:
-        """A name is taken once; its budget can only be raised."""
+    def open_account(
+        self, name: str, budget: float | str | Decimal, *, actor: Actor | None = None, reason: str | None = None
+    ) -> Account:
+        """A name is taken once, however it is spelt; its budget can only be raised."""
         name, exact = _checked_name(name), amount(budget)
-        with self._store.writing() as db:
-            if _find(db, name):
-                raise LedgerError(f"The data set '{name}' is in the ledger already; use it, or choose another name.")
-            _open(db, name, exact)
-            return _account(db, name)
+        because = _checked(actor, reason)
+        with self._store.writing() as log:
+            if found := snapshot_of(log.entries).account(name):
+                raise LedgerError(
+                    f"The data set '{found.name}' is in the ledger already; use it, or choose another name."
+                )
+            log.append("budget", {"account": name, "budget": str(exact), "time": now(), **because})
+        return Account(name, exact, Decimal(0))
 
-    def raise_budget(self, name: str, budget: float | str | Decimal) -> Account:
+    def raise_budget(
+        self, name: str, budget: float | str | Decimal, *, actor: Actor | None = None, reason: str | None = None
+    ) -> Account:
         """Set a larger budget, for good and on record."""
-        exact = amount(budget)
-        with self._store.writing() as db:
-            current = _account(db, name).budget
-            if exact <= current:
-                raise LedgerError(f"The budget of '{name}' is {shown(current)}; it can only be raised.")
-            _record_budget(db, name, exact)
-            return _account(db, name)
+        exact, because = amount(budget), _checked(actor, reason)
+        with self._store.writing() as log:
+            current = _account(snapshot_of(log.entries), name)
+            if exact <= current.budget:
+                raise LedgerError(f"The budget of '{current.name}' is {shown(current.budget)}; it can only be raised.")
+            log.append("budget", {"account": current.name, "budget": str(exact), "time": now(), **because})
+        return Account(current.name, exact, current.spent)
 
-    def release(self, records: Records, plan: Plan, account: Account, *, request: str | None = None) -> Calibration:
-        """Charge ε, then draw as planned. The only call that spends.
+    def release(
+        self,
+        records: Records,
+        plan: Plan,
+        account: Account,
+        *,
+        request: str | None = None,
+        actor: Actor | None = None,
+        reason: str | None = None,
+    ) -> Calibration:
+        """Charge ε, then draw as planned.
 
         Over budget nothing is drawn; a crash in between wastes ε and never overspends it. A trivial plan is free. A new
         account is opened by its first charge. `request` identifies the user's click: repeating it returns the same
-        release and charges nothing.
+        release and charges nothing. `actor` and `reason` say who spends and why; they are kept and exported.
         """
         _check_payment(records, account)
         check_plan(records, plan)
         if plan.is_trivial:
             return release(records, plan, dataset=account.name)
 
-        def draw(dataset: str) -> Calibration:
-            return release(records, plan, dataset=dataset)
+        def draw(name: str) -> str:
+            return release(records, plan, dataset=name).to_json()
 
-        return cast(Calibration, self._spend(records, account, plan.epsilon, draw, request))
+        text = self.spend(
+            records, plan.epsilon, account, draw, kind=CALIBRATION, request=request, actor=actor, reason=reason
+        )
+        return Calibration.from_json(text)
 
     def check(
         self,
@@ -126,125 +164,144 @@ class Ledger:
         *,
         per: str | None = None,
         request: str | None = None,
+        actor: Actor | None = None,
+        reason: str | None = None,
     ) -> PrivateCheck:
         """Charge ε, then release how many of these patients the calibration's sets covered, all or per diagnosis."""
         _check_payment(records, account)
         check_can_be_checked(records, calibration, epsilon, per)
 
-        def draw(dataset: str) -> PrivateCheck:
-            return private_check(records, calibration, epsilon, per=per, dataset=dataset)
+        def draw(name: str) -> str:
+            return private_check(records, calibration, epsilon, per=per, dataset=name).to_json()
 
-        return cast(PrivateCheck, self._spend(records, account, epsilon, draw, request))
+        text = self.spend(records, epsilon, account, draw, kind=CHECK, request=request, actor=actor, reason=reason)
+        return PrivateCheck.from_json(text)
 
-    def _spend(
+    def spend(
         self,
-        records: Records,
+        people: Records | Cohort,
+        epsilon: float | Decimal,
         account: Account,
-        epsilon: float,
-        draw: Callable[[str], Calibration | PrivateCheck],
-        request: str | None,
-    ) -> Calibration | PrivateCheck:
-        """Charge, draw, keep what was drawn; a request that was charged before gets what it was given then."""
-        request = request or uuid.uuid4().hex
-        owner = fingerprint(self._store.key, records.identity)
-        charged = self._charge(account, owner, amount(epsilon), request)
-        if not isinstance(charged, str):
-            return charged
-        drawn = draw(charged)
-        with self._store.writing() as db:
-            update = "UPDATE releases SET calibration = ? WHERE request = ? AND calibration IS NULL"
-            if db.execute(update, [drawn.to_json(), request]).rowcount != 1:
+        draw: Callable[[str], str],
+        *,
+        kind: str,
+        request: str | None = None,
+        actor: Actor | None = None,
+        reason: str | None = None,
+    ) -> str:
+        """Charge, draw, keep: what `draw`, given the account's name, returned, or what an earlier such request drew."""
+        charged = self.charge(people, epsilon, account, kind=kind, request=request, actor=actor, reason=reason)
+        if charged.result is not None:
+            return charged.result
+        text = draw(charged.account)
+        self.keep_result(charged, text)
+        return text
+
+    def charge(
+        self,
+        people: Records | Cohort,
+        epsilon: float | Decimal,
+        account: Account,
+        *,
+        kind: str,
+        delta: float = 0.0,
+        request: str | None = None,
+        actor: Actor | None = None,
+        reason: str | None = None,
+    ) -> Release:
+        """The one place that spends: everyone of these people loses ε (and δ), on disk when it returns.
+
+        A mechanism may draw from their records afterwards and never before. Where someone has no room nothing is
+        charged, and that it was asked is kept. A request that was charged before is returned with its result.
+        """
+        _check_account(account)
+        cohort = people if isinstance(people, Cohort) else self.cohort_of(people)
+        price = price_of(cohort, amount(epsilon), delta)
+        because, request = _checked(actor, reason), request or uuid.uuid4().hex
+        with self._store.writing() as log:
+            seen = snapshot_of(log.entries)
+            if request in seen.requests:
+                return _earlier(seen.requests[request])
+            payer = seen.account(account.name) or (account if account.is_new else _unknown(account.name))
+            check_open(seen, payer, price)
+            body = {"account": payer.name, "kind": kind, "epsilon": str(price.epsilon), "time": now(), **because}
+            if payer.is_new:
+                log.append("budget", {"account": payer.name, "budget": str(payer.budget), "time": now(), **because})
+            can_pay = has_room(log, seen, payer, cohort, price, self._identities(seen, people, cohort))
+            if can_pay:
+                _append_charge(log, seen, cohort, body | {"delta": str(price.delta), "request": request})
+            else:
+                log.append("refused", body | {"budget": str(payer.budget)})
+        if not can_pay:
+            raise no_room(payer, price)
+        return snapshot_of(log.entries).releases[-1]
+
+    def keep_result(self, charged: Release, text: str) -> None:
+        """What was drawn for a charge, on disk before it is handed out."""
+        with self._store.writing() as log:
+            seen = snapshot_of(log.entries)
+            if charged not in seen.releases:
                 raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
-        return drawn
+            log.append("result", {"charge": charged.id, "text": text})
 
-    def _charge(self, wanted: Account, owner: str, epsilon: Decimal, request: str) -> Calibration | PrivateCheck | str:
-        """The account charged, on disk when it returns; the earlier release if this request was charged before."""
-        with self._store.writing() as db:
-            query = "SELECT id, dataset, epsilon, time, calibration FROM releases WHERE request = ?"
-            if row := db.execute(query, [request]).fetchone():
-                return _earlier(_release(row))
-            name = _owners(db).get(owner) or wanted.name
-            if wanted.is_new and name == wanted.name and not _find(db, name):
-                _open(db, name, wanted.budget)
-            account = _account(db, name)
-            if epsilon > account.left:
-                raise BudgetError(
-                    f"ε = {shown(epsilon)} is more than the {shown(account.left)} left of the budget of "
-                    f"{shown(account.budget)} for '{account.name}'. Nothing was released. "
-                    f"Choose a smaller ε, or raise the budget {RAISE}."
-                )
-            db.execute("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", [owner, account.name])
-            row = [account.name, str(epsilon), now(), request]
-            db.execute("INSERT INTO releases (dataset, epsilon, time, request) VALUES (?, ?, ?, ?)", row)
-            return account.name
+    def _identities(self, seen: Snapshot, people: Records | Cohort, cohort: Cohort) -> list[str]:
+        """By which the ledger may know the data set as a whole, if it knows any."""
+        if not seen.owners:
+            return []
+        former = [version3.fingerprint(self._store.key, people.identity)] if isinstance(people, Records) else []
+        return [cohort.name, *former]
 
 
-def _check_payment(records: Records, account: Account) -> None:
-    if not isinstance(records, Records):
-        raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
-    if not isinstance(account, Account):
-        raise LedgerError("A release needs an account to charge: `account_for` with a name and a budget gives one.")
-    check_binding(records.unit, records.model, account.name)
+def _append_charge(log: Log, seen: Snapshot, cohort: Cohort, body: Mapping[str, object]) -> None:
+    kept = None
+    if cohort.counted_by != "data set":
+        kept = log.keep_cohort(Kept.of(cohort))
+    elif cohort.name not in seen.owners:
+        log.append("known", {"account": body["account"], "identity": cohort.name})
+    number = max((one.id for one in seen.releases), default=0) + 1
+    log.append("charge", {**body, "number": number, "counted_by": cohort.counted_by, "cohort": kept})
 
 
-def _earlier(release: Release) -> Calibration | PrivateCheck:
-    if (result := release.calibration or release.check) is None:
+def _earlier(charged: Release) -> Release:
+    if charged.result is None:
         raise LedgerError(
-            f"This request, charged at {release.time}, is being drawn or was interrupted. {LOOK} before asking again: "
+            f"This request, charged at {charged.time}, is being drawn or was interrupted. {LOOK} before asking again: "
             "another request costs ε anew."
         )
-    return result
+    return charged
 
 
-def _snapshot(db: sqlite3.Connection) -> Snapshot:
-    names = [name for (name,) in db.execute("SELECT name FROM datasets ORDER BY rowid")]
-    releases = db.execute("SELECT id, dataset, epsilon, time, calibration FROM releases ORDER BY id").fetchall()
-    budgets = db.execute("SELECT dataset, budget, time FROM budgets ORDER BY id").fetchall()
-    return Snapshot(
-        tuple(_account(db, name) for name in names),
-        tuple(_release(row) for row in releases),
-        tuple(BudgetChange(name, Decimal(budget), time) for name, budget, time in budgets),
-        _owners(db),
-    )
-
-
-def _owners(db: sqlite3.Connection) -> dict[str, str]:
-    """Which account knows the records of each fingerprint."""
-    return dict(db.execute("SELECT fingerprint, dataset FROM fingerprints").fetchall())
-
-
-def _find(db: sqlite3.Connection, name: str) -> bool:
-    return db.execute("SELECT 1 FROM datasets WHERE name = ?", [name]).fetchone() is not None
-
-
-def _open(db: sqlite3.Connection, name: str, budget: Decimal) -> None:
-    db.execute("INSERT INTO datasets VALUES (?)", [name])
-    _record_budget(db, name, budget)
-
-
-def _account(db: sqlite3.Connection, name: str) -> Account:
-    budget = db.execute("SELECT budget FROM budgets WHERE dataset = ? ORDER BY id DESC LIMIT 1", [name]).fetchone()
-    if not budget:
-        return _unknown(name)
-    spent = db.execute("SELECT epsilon FROM releases WHERE dataset = ?", [name])
-    return Account(name, Decimal(budget[0]), total(Decimal(epsilon) for (epsilon,) in spent))
+def _account(seen: Snapshot, name: str) -> Account:
+    return seen.account(name) or _unknown(name)
 
 
 def _unknown(name: str) -> Account:
     raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first. {LOOK}.")
 
 
-def _release(row: tuple[int, str, str, str, str | None]) -> Release:
-    number, account, epsilon, time, result = row
-    return Release(number, account, Decimal(epsilon), time, result)
+def _check_payment(records: Records, account: Account) -> None:
+    if not isinstance(records, Records):
+        raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
+    _check_account(account)
+    check_binding(records.unit, records.model, account.name)
 
 
-def _record_budget(db: sqlite3.Connection, name: str, budget: Decimal) -> None:
-    db.execute("INSERT INTO budgets (dataset, budget, time) VALUES (?, ?, ?)", [name, str(budget), now()])
+def _check_account(account: object) -> None:
+    if not isinstance(account, Account):
+        raise LedgerError("A release needs an account to charge: `account_for` with a name and a budget gives one.")
 
 
 def _checked_name(name: str) -> str:
     try:
-        return check_name(name.strip() if isinstance(name, str) else name)
+        return check_name(clean_name(check_name(name.strip() if isinstance(name, str) else name)))
     except InputError:
         raise LedgerError("A data set's name must be 1 to 100 printable characters.") from None
+
+
+def _checked(actor: Actor | None, reason: str | None) -> dict[str, str]:
+    """Who and why, as they may be kept, shown and exported."""
+    words = who_and_why(actor, reason.strip() or None if isinstance(reason, str) else reason)
+    for word in words.values():
+        if not isinstance(word, str) or len(word) > LONGEST_REASON or not word.isprintable():
+            raise LedgerError(f"Who and why must be at most {LONGEST_REASON} printable characters on one line.")
+    return words

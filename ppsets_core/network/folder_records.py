@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.names import same_names
 from ppsets_core.files.refused import Refused
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.records.columns import TEXTS
@@ -75,7 +76,7 @@ def records_of(source: str, model: "XrayModel", predicted: "FolderPrediction") -
 
 def known_patients(patients: Sequence[str | None]) -> np.ndarray | None:
     """Each record's patient, '' where its labels row names nobody; None where no column names patients."""
-    return None if None in patients else np.array(patients, dtype=TEXTS)
+    return None if None in patients else np.array(same_names([patient or "" for patient in patients]), dtype=TEXTS)
 
 
 def patients_note(patients: Sequence[str | None]) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
-from ppsets_core.files.names import shown_name
+from ppsets_core.files.names import same_names, shown_name
 from ppsets_core.model_fingerprint import FINGERPRINT
-from ppsets_core.records.columns import MAX_BYTES, Columns, brief_name, check_names
+from ppsets_core.records.columns import MAX_BYTES, TEXTS, Columns, brief_name, check_names
 from ppsets_core.records.delimited import read_delimited
 from ppsets_core.records.parts import usable_rows
 from ppsets_core.records.records import Records
@@ -87,7 +87,7 @@ def _records(columns: Columns, group: str | None, split: str | None) -> Records:
     other = RESERVED | IGNORED | ({group} if group else set())
     numeric = [name for name in values if name not in other and not name.casefold().startswith("unnamed:")]
     facts: dict[str, Any] = {
-        "patients": values.get("patient"),
+        "patients": _patients(values),
         "model": model_of(columns),
         "groups": _groups(columns, group),
         "familiarity": familiarity_of(columns),
@@ -140,6 +140,12 @@ def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.nd
     place = Place(place.source, place.row, rows=place.rows, column="label")
     refuse_first(found < 0, place, f"the label is none of the probability columns ({known})")
     return found
+
+
+def _patients(values: dict[str, np.ndarray]) -> np.ndarray | None:
+    """Each record's patient, in one spelling, so that one patient is one."""
+    named = values.get("patient")
+    return None if named is None else np.array(same_names(named.tolist()), dtype=TEXTS)
 
 
 def model_of(columns: Columns) -> str | None:

@@ -89,7 +89,7 @@ def _spent(drawn: Drawn, unit: str, account: Account | None) -> list[Html]:
         "ε spent": f"{drawn.epsilon_spent:g}",
         "Protects": f"one {unit}: whether it was there or another in its place, and what it said",
         "Charged to": account.name if account else drawn.dataset,
-        "Budget": f"{shown(account.budget)}, of which {shown(account.left)} was left at the time of this report"
+        "Budget": f"{shown(account.budget)} for each patient; releases under this name had cost {shown(account.spent)}"
         if account
         else None,
         "Drawn": _how(drawn),

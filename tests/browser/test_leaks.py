@@ -113,13 +113,13 @@ def test_marked_values_stay_on_the_screen_that_gave_them(new_page, tmp_path):
 
         upload(page, csv_file(f"{FILE}.csv", marked_scores()))
         name_it(page, "ward A", "0.5")
-        sees(page, "is more than the 0.5 left")
+        sees(page, "is more than the whole budget of 0.5")
         name_it(page, "ward A", "1.5")
         press(page, "Calibrate …")
         press(page, "Cancel")
         spend(page)
         exports = downloads(page, "Download calibration")
-        sees(page, "is more than the 0.5 left")
+        sees(page, "has 0.5 left")
 
         choose(page, "X-rays with labels")
         upload(page, csv_file("labels.csv", f"a.png,{LABEL},{PATIENT}\n"), which=1)

@@ -39,7 +39,7 @@ def test_a_release_is_charged_written_and_explained(scores, capsys):
     assert f"ŝ = {calibration.threshold:.6g}" in captured.out
     assert "not a promise about this one" in captured.out
     assert "1,200 records of 600 patients; one of each is used" in captured.err
-    assert f"Left of the budget of 'ward': 2 of 3. Ledger: {scores.parent / 'home' / 'ledger.sqlite'}" in captured.err
+    assert f"have cost 1. Ledger: {scores.parent / 'home' / 'ledger.sqlite'}" in captured.err
     assert (calibration.unit, calibration.model) == ("patient", None)
 
 
@@ -59,20 +59,22 @@ def test_a_new_data_set_needs_a_budget_and_a_known_one_keeps_its_own(scores, cap
     assert "is 1.5 already" in capsys.readouterr().err
     assert run(scores, epsilon="0.6") == 2
     told = capsys.readouterr().err
-    assert "0.6 is more than the 0.5 left" in told
+    assert "Not everyone in these records has room for ε = 0.6" in told
     assert "ppsets ledger raise" in told
     assert run(scores, epsilon="0.5") == 0
     assert ledger(scores).account("ward").left == 0
 
 
-def test_the_same_records_under_another_name_charge_the_first_account(scores, capsys):
+def test_the_same_records_under_another_name_have_lost_what_they_lost(scores, capsys):
     assert run(scores, "--budget", "3") == 0
     renamed = scores.with_name("renamed.csv")
     header, *rows = scores.read_text().splitlines()
     renamed.write_text("\n".join([header, *reversed(rows)]))
-    assert run(renamed, "--dataset", "fresh", "--all-records") == 0
-    assert "are in the ledger as 'ward'" in capsys.readouterr().err
-    assert [(d.name, d.spent) for d in ledger(scores).accounts()] == [("ward", Decimal(2))]
+    assert run(renamed, "--dataset", "fresh", "--budget", "1.5") == 2
+    assert "Not everyone in these records has room" in capsys.readouterr().err
+    assert run(renamed, "--dataset", "fresh", "--reason", "second look", epsilon="0.5") == 0
+    assert [(d.name, d.spent) for d in ledger(scores).accounts()] == [("ward", 1), ("fresh", Decimal("0.5"))]
+    assert ledger(scores).releases()[-1].reason == "second look"
 
 
 def test_calibrating_twice_on_one_file_charges_one_account(scores):
@@ -140,7 +142,7 @@ def test_a_trivial_plan_spends_nothing_and_says_what_would_be_enough(scores, cap
     assert run(scores, "--budget", "3", epsilon="0.001") == 0
     told = capsys.readouterr()
     assert "would be enough" in told.out
-    assert "Left of the budget of 'ward': 3 of 3" in told.err
+    assert "Budget of 'ward': 3, of which releases under this name have cost 0" in told.err
     assert not ledger(scores).accounts()
 
 

@@ -61,21 +61,21 @@ def test_a_private_check_is_charged_and_may_be_shown(files, by, capsys):
     command += ["--ledger", str(files / "l.sqlite"), "--dataset", "next year", *(["--by", by] if by else [])]
     assert main(command) == 2
     assert "--budget" in capsys.readouterr().err
-    assert main([*command, "--budget", "3", "--json"]) == 0
+    assert main([*command, "--budget", "9", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["private"], found["n"], len(found["covered"])) == (True, 700, 14 if by else 1)
     assert all(low <= high for low, high in found["intervals"])
-    assert main(command) == 2
-    assert "more than the 1 left" in capsys.readouterr().err
+    assert main([*command, "--epsilon", "10"]) == 2
+    assert "more than the whole budget of 9" in capsys.readouterr().err
     ledger = Ledger(files / "l.sqlite")
     assert str(ledger.account("next year").spent) == "2.0"
     assert main(["ledger", "--ledger", str(files / "l.sqlite")]) == 0
-    assert "check of n = 700" in capsys.readouterr().out
+    assert "check  ε = 2  n = 700" in capsys.readouterr().out
 
 
 def test_words_of_a_private_check(files, capsys):
     command = ["check", str(files / "new.csv"), "--calibration", str(files / "cal.json"), "--private", "--epsilon", "5"]
-    assert main([*command, "--by", "diagnosis", "--budget", "5", "--ledger", str(files / "l.sqlite")]) == 0
+    assert main([*command, "--by", "diagnosis", "--budget", "9", "--ledger", str(files / "l.sqlite")]) == 0
     told = capsys.readouterr().out
     assert "noise counted" in told
     assert "90% promised within each diagnosis" in told
@@ -140,7 +140,7 @@ def test_labelled_x_rays_are_checked_and_the_numbers_are_those_of_score(tmp_path
 def test_held_out_coronahack_by_part_is_checked_like_evaluate(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
     source, cal = str(ASSETS / "coronahack_softmax.csv"), tmp_path / "cal.json"
-    part = ["--split", "calibration", "--epsilon", "1", "--budget", "1", "--all-records"]
+    part = ["--split", "calibration", "--epsilon", "1", "--budget", "20", "--all-records"]
     assert main(["calibrate", source, *part, "--out", str(cal)]) == 0
     calibration = Calibration.from_json(cal.read_text())
     assert calibration.model == bundled_fingerprint()

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ppsets_core.ledger.ledger as ledger_module
-from ppsets_core import Ledger, LedgerError
-from tests.ledger.spending import records_of, spend
+from ppsets_core import BudgetError, Ledger, LedgerError
+from tests.ledger.spending import spend
 
 pytestmark = pytest.mark.faults
 
@@ -50,9 +50,10 @@ def check_refused_or_whole(path: Path) -> bool:
     try:
         ledger = Ledger(path)
         assert ledger.account("ward").left == Decimal("8.6")
-        assert ledger.account_for(records_of(SCORES)).name == "ward"
         assert len(ledger.releases()) == 2
-        release(ledger, name="other")
+        with pytest.raises(BudgetError):
+            release(ledger, name="other")
+        release(ledger)
         assert ledger.account("ward").spent == Decimal("2.1")
     except LedgerError:
         return True
@@ -82,12 +83,12 @@ def test_a_budget_or_a_charge_changed_by_one_digit(path):
         assert "Restore the ledger from a backup" in refused(path)
 
 
-@pytest.mark.parametrize("pages", range(1, 10))
-def test_cut_short(path, pages):
+def test_cut_short(path):
     whole = path.read_bytes()
-    path.write_bytes(whole[: 4096 * pages])
-    assert len(whole) > 4096 * 9
-    assert "from a backup" in refused(path)
+    assert len(whole) > 4096 * 5
+    for pages in range(1, len(whole) // 4096):
+        path.write_bytes(whole[: 4096 * pages])
+        assert "from a backup" in refused(path)
 
 
 def test_cut_to_nothing(path):
@@ -98,14 +99,20 @@ def test_cut_to_nothing(path):
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE releases SET epsilon = '0.0001'",
-        "UPDATE releases SET request = NULL",
-        "UPDATE budgets SET budget = '1000'",
-        "DELETE FROM releases",
-        "DELETE FROM fingerprints",
-        "DELETE FROM meta WHERE name = 'seal'",
-        "UPDATE meta SET value = '' WHERE name = 'seal'",
-        "INSERT INTO budgets (dataset, budget, time) VALUES ('ward', '1000', '')",
+        """UPDATE entries SET body = replace(body, '"0.7"', '"0.1"')""",
+        "UPDATE entries SET kind = 'known' WHERE kind = 'charge'",
+        "UPDATE entries SET seal = (SELECT seal FROM entries WHERE id = 1)",
+        "DELETE FROM entries",
+        "DELETE FROM entries WHERE id = (SELECT max(id) FROM entries)",
+        "DELETE FROM entries WHERE id = 3",
+        "INSERT INTO entries SELECT id + 1, kind, body, seal FROM entries WHERE id = (SELECT max(id) FROM entries)",
+        "UPDATE meta SET value = '' WHERE name = 'version'",
+        "CREATE TABLE another (x)",
+        "CREATE INDEX another ON entries (kind)",
+        "CREATE VIEW another AS SELECT * FROM entries",
+        "CREATE TRIGGER t AFTER INSERT ON entries BEGIN UPDATE entries SET body = replace(body, '0.7', '0.1'); END",
+        "CREATE TRIGGER t AFTER INSERT ON cohorts BEGIN DELETE FROM cohorts; END",
+        "ALTER TABLE entries ADD COLUMN another TEXT",
     ],
 )
 def test_edited_by_hand(path, statement):
@@ -113,17 +120,32 @@ def test_edited_by_hand(path, statement):
     with sqlite3.connect(path) as db:
         db.execute(statement)
     db.close()
-    assert "Restore the ledger from a backup" in refused(path)
+    told = refused(path)
+    assert "from a backup" in told or "an older copy" in told
     with pytest.raises(LedgerError, match="Nothing was released"):
         release(opened)
 
 
-@pytest.mark.parametrize("version", ["1", "2", "4", ""])
-@pytest.mark.parametrize("seal", ["DELETE FROM meta WHERE name = 'seal'", "SELECT 1"])
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE FROM cohorts", "UPDATE cohorts SET nameless = x''", "UPDATE cohorts SET id = id + 1"],
+)
+def test_a_cohort_edited_by_hand_is_noticed_before_anyone_is_charged(path, statement):
+    with sqlite3.connect(path) as db:
+        db.execute(statement)
+    db.close()
+    for scores in (SCORES, OTHERS):
+        with pytest.raises(LedgerError, match="changed by another program"):
+            release(Ledger(path), scores)
+    assert len(Ledger(path).releases()) == 2
+
+
+@pytest.mark.parametrize("version", ["1", "2", "5", ""])
+@pytest.mark.parametrize("seal", ["UPDATE entries SET seal = ''", "SELECT 1"])
 def test_seal_cannot_be_removed_by_naming_another_version(path, version, seal):
     opened = Ledger(path)
     with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM releases")
+        db.execute("DELETE FROM entries WHERE kind = 'charge'")
         db.execute(seal)
         db.execute("UPDATE meta SET value = ? WHERE name = 'version'", [version])
     db.close()
@@ -140,7 +162,7 @@ def test_version_and_key_check_are_under_the_seal(path):
     with pytest.raises(LedgerError, match="changed by another program"):
         release(opened)
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE meta SET value = '3' WHERE name = 'version'")
+        db.execute("UPDATE meta SET value = '4' WHERE name = 'version'")
         db.execute("INSERT INTO meta VALUES ('note', '')")
     db.close()
     assert "changed by another program" in refused(path)
@@ -164,11 +186,33 @@ def test_a_folder_in_its_place(path):
     assert "cannot be used" in refused(path)
 
 
-def swap(path: Path, other: Path) -> None:
-    """Put another ledger with its key in the place of this one, at once, as a restored backup would."""
-    for ending in ("", ".key"):
+def swap(path: Path, other: Path, endings: tuple[str, ...] = ("", ".key", ".head")) -> None:
+    """Put another ledger with its key and head in the place of this one, at once, as a restored backup would."""
+    for ending in endings:
         shutil.copy(f"{other}{ending}", f"{path}{ending}.new")
         os.replace(f"{path}{ending}.new", f"{path}{ending}")
+
+
+@pytest.mark.parametrize("endings", [("",), ("", ".key")])
+def test_an_older_copy_put_back_without_its_head_is_noticed(path, tmp_path, endings):
+    older = tmp_path / "older.sqlite"
+    swap(older, path)
+    opened = Ledger(path)
+    release(opened)
+    newer = tmp_path / "newer.sqlite"
+    swap(newer, path)
+    swap(path, older, endings)
+    assert "is an older copy" in refused(path)
+    with pytest.raises(LedgerError, match="Nothing was released"):
+        release(opened)
+    swap(path, newer)
+    assert Ledger(path).account("ward").spent == Decimal("2.1")
+
+
+@pytest.mark.parametrize("head", ["", "9999 x", "x y", "1 " + "0" * 64, "-1 x"])
+def test_a_damaged_head_is_refused(path, head):
+    Path(f"{path}.head").write_text(head)
+    assert "is damaged" in refused(path)
 
 
 @pytest.mark.parametrize("other", ["another ledger", "an older copy", "nothing"])

@@ -24,7 +24,7 @@ def path(tmp_path):
 @pytest.fixture
 def work(monkeypatch) -> Counter:
     """How often the file was opened and how often its whole seal was checked."""
-    done, transaction, is_sealed = Counter(), store.Store._transaction, store.is_sealed
+    done, transaction, sealed_entries = Counter(), store.Store._transaction, store.sealed_entries
 
     def counted_transaction(self, begin, **options):
         done["transactions"] += 1
@@ -32,10 +32,10 @@ def work(monkeypatch) -> Counter:
 
     def counted_seal(*arguments):
         done["seals"] += 1
-        return is_sealed(*arguments)
+        return sealed_entries(*arguments)
 
     monkeypatch.setattr(store.Store, "_transaction", counted_transaction)
-    monkeypatch.setattr(store, "is_sealed", counted_seal)
+    monkeypatch.setattr(store, "sealed_entries", counted_seal)
     return done
 
 
@@ -74,7 +74,7 @@ def test_damage_is_noticed_at_the_next_look_and_not_hidden_by_the_last(path):
     ledger = Ledger(path)
     look(ledger)
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE budgets SET budget = '1000'")
+        db.execute("UPDATE entries SET body = replace(body, '10', '99')")
     db.close()
     for _ in range(2):
         with pytest.raises(LedgerError, match="changed by another program"):

@@ -139,13 +139,13 @@ def test_every_file_is_explored_only_if_it_is_said_to_be_public(explore, score_c
     assert at.tabs
 
 
-def test_records_with_a_privacy_budget_are_refused_whatever_is_ticked(explore, ledger):
+def test_records_under_the_name_of_a_privacy_budget_are_refused_whatever_is_ticked(explore, ledger):
     file = ("score\n" + "".join(f"{number / 1000}\n" for number in range(1000))).encode()
     ledger.release(read_scores(file, "ward.csv"), plan(1000, 0.1, 1.0), ledger.open_account("ward", 3))
     at = explore("Inside a release")
     at.segmented_control(key="explore_source").set_value("A public file").run()
-    say_public(at, "again.csv", file)
-    assert "The ledger keeps a privacy budget for these records" in texts(at)
+    say_public(at, "Ward.csv", file)
+    assert "The ledger keeps a privacy budget under this file's name" in texts(at)
     assert "used as public" not in texts(at)
 
 

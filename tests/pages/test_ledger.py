@@ -5,6 +5,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from ppsets_core import BudgetError
+from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.rules import DEFAULT
 from tests.ledger.spending import spend
 from tests.pages.driving import button, labels, texts
@@ -26,7 +28,7 @@ def test_empty_ledger_says_so(screen):
 def test_budgets_and_releases_are_tabled(used, screen):
     at = screen("ledger")
     budgets, releases, history = (each.value for each in at.dataframe)
-    assert budgets.iloc[0].to_dict() == {"data set": "ward", "left": "0.5", "spent": "1.5", "budget": "2"}
+    assert budgets.iloc[0].to_dict() == {"data set": "ward", "budget": "2", "spent under this name": "1.5"}
     (release,) = used.releases()
     row = releases.iloc[0]
     assert (row["data set"], row["ε"], row["rule"], row["status"]) == ("ward", "1.5", DEFAULT, "released")
@@ -40,8 +42,10 @@ def test_raising_a_budget_asks_first_and_is_recorded(used, screen):
     button(at, "Raise …").click().run()
     assert "Raise the budget of ward from 2 to 4?" in texts(at)
     assert used.account("ward").budget == 2
+    at.text_input(key="raise_reason").set_value("a second model").run()
     button(at, "Raise to 4").click().run()
     assert used.account("ward").budget == Decimal(4)
+    assert used.budget_changes()[-1].reason == "a second model"
     assert "The budget of 'ward' is 4 now" in texts(at)
     assert list(at.dataframe[2].value["budget"]) == ["4", "2"]
 
@@ -87,6 +91,15 @@ def test_charge_without_a_release_is_shown_as_wasted(used, screen, monkeypatch):
         spend(used, 0.5, SCORES)
     at = screen("ledger")
     assert at.dataframe[1].value.iloc[0]["status"] == "charged, not released"
+
+
+def test_refusals_are_shown_as_not_private_and_are_in_no_export(used, screen):
+    with pytest.raises(BudgetError):
+        spend(used, 0.75, SCORES)
+    at = screen("ledger")
+    assert list(at.dataframe[3].value["ε"]) == ["0.75"]
+    assert "not private" in texts(at)
+    assert "0.75" not in export_json(used) + export_csv(used)
 
 
 def test_damaged_ledger_is_told_and_not_replaced(home, screen):

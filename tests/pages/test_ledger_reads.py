@@ -13,7 +13,7 @@ from tests.pages.driving import ROOT, button, texts
 def counted(monkeypatch):
     """How often the ledger's file was read or written, and its whole seal checked, since the last `clear`."""
     seen: list[str] = []
-    transaction, is_sealed = store.Store._transaction, store.is_sealed
+    transaction, sealed_entries = store.Store._transaction, store.sealed_entries
 
     @contextmanager
     def counting(self, *args, **options):
@@ -23,10 +23,10 @@ def counted(monkeypatch):
 
     def checking(*args):
         seen.append("seal")
-        return is_sealed(*args)
+        return sealed_entries(*args)
 
     monkeypatch.setattr(store.Store, "_transaction", counting)
-    monkeypatch.setattr(store, "is_sealed", checking)
+    monkeypatch.setattr(store, "sealed_entries", checking)
     return seen
 
 
@@ -58,4 +58,4 @@ def test_a_change_by_another_process_is_seen_with_the_next_move(upload, ledger):
     assert "is in the ledger already" not in texts(at)
     ledger.open_account("ward", 3)
     at.slider(key="alpha").set_value(0.2).run()
-    assert "'ward' is in the ledger already (3 left of a budget of 3)" in texts(at)
+    assert "'ward' is in the ledger already, and its budget is charged: 3 in all" in texts(at)

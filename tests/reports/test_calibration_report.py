@@ -29,7 +29,7 @@ def test_what_was_asked_promised_released_and_spent(tmp_path):
         "Each calibration record is protected by 1.5-differential privacy",
         "not a promise about this one",
         "Charged to ward <3>",
-        "4, of which 2.5 was left",
+        "4 for each patient; releases under this name had cost 1.5",
         f"aimed at rank {drawn.rank:,} of 1,000",
         drawn.date,
         "Which model gave the probabilities is not recorded",
@@ -80,7 +80,7 @@ def test_on_the_command_line(tmp_path, capsys):
     saved.write_text(drawn.to_json(), encoding="utf-8")
     command = ["report", str(saved), "--out", str(out), "--ledger", str(ledger)]
     assert main(command) == 0
-    assert "2, of which 1.5 was left" in Read(out.read_text(encoding="utf-8")).words
+    assert "2 for each patient; releases under this name had cost 0.5" in Read(out.read_text(encoding="utf-8")).words
     assert main(command) == 2
     assert "exists; choose another name" in capsys.readouterr().err
 

@@ -1,4 +1,7 @@
-"""Which privacy account pays for a release: the one that knows these records, or a new one with a budget."""
+"""Which privacy account pays for a release: the one that is named, or a new one with a budget.
+
+Nothing here looks for the records in the ledger: whether it has met them is told by the charge alone.
+"""
 
 import streamlit as st
 
@@ -7,24 +10,21 @@ from ppsets_core import Account, Ledger, Records
 from ppsets_core.ledger.amounts import shown
 
 BUDGET_HELP = (
-    "The total ε that all releases from these records may ever spend. Losses add up, so a budget bounds what they "
-    "can reveal together. 2 allows two releases at ε = 1. It can be raised later, on record."
+    "The total ε that any one of these patients may ever lose, in all releases together. Losses add up, so a budget "
+    "bounds what they can reveal. 2 allows two releases at ε = 1. It can be raised later, on record."
 )
 
 
 def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_budget: float, key: str) -> Account | None:
-    """The account that knows these records, or the one that is named; None while it is not usable yet."""
-    if (known := ledger.account_for(records)) is not None:
-        st.write(f"The ledger knows these records as **{as_text(known.name)}**: {_left(known)}.")
-        return known
+    """The account that is named; None while it is not usable yet."""
     left, right = st.columns(2)
     name = left.text_input(
         "Name of the data set",
         value=proposed[:100],
         max_chars=100,
         key=f"name_{key}",
-        help="The ledger keeps one budget per name. It knows the same records again under any name. "
-        "It is kept in the ledger and written into its exports, so it must name no patient.",
+        help="The ledger keeps one budget per name, and what each patient has lost under all names. "
+        "The name is kept in the ledger and written into its exports, so it must name no patient.",
     ).strip()
     st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
     if not name:
@@ -32,7 +32,7 @@ def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_bud
         return None
     if (named := ledger.account_for(records, name)) is not None:
         right.write("")
-        st.info(as_text(f"'{name}' is in the ledger already ({_left(named)}), and its budget is charged."))
+        st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {in_words(named)}."))
         return named
     budget = right.number_input(
         "Privacy budget of the data set",
@@ -47,5 +47,5 @@ def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_bud
     return ledger.account_for(records, name, budget)
 
 
-def _left(account: Account) -> str:
-    return f"{shown(account.left)} left of a budget of {shown(account.budget)}"
+def in_words(account: Account) -> str:
+    return f"{shown(account.budget)} in all, of which releases under this name have cost {shown(account.spent)}"

@@ -18,6 +18,7 @@ class PendingRelease:
     records: Records
     plan: Plan
     account: Account
+    reason: str = ""
     request: str = field(default_factory=lambda: uuid.uuid4().hex)
     calibration: Calibration | None = None
     refusal: str = ""
@@ -36,6 +37,8 @@ class PendingRelease:
         if self.calibration is not None:
             return
         try:
-            self.calibration = ledger.release(self.records, self.plan, self.account, request=self.request)
+            self.calibration = ledger.release(
+                self.records, self.plan, self.account, request=self.request, reason=self.reason
+            )
         except PpsetsError as error:
             self.refusal = str(error)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.widgets.calibrate.choose_account import choose_account
+from pages.widgets.calibrate.choose_account import choose_account, in_words
 from pages.widgets.calibrate.pending_release import PendingRelease
 from pages.widgets.calibrate.reading import Reading
 from pages.widgets.calibrate.registry import offer_registry_entry
@@ -14,11 +14,18 @@ from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger, Plan, Records
-from ppsets_core.ledger.amounts import amount, difference, shown
+from ppsets_core.ledger.amounts import amount, shown
+from ppsets_core.ledger.cohort import MOST
+from ppsets_core.ledger.ledger import LONGEST_REASON
 from ppsets_core.planning import at_epsilon
 from ppsets_core.wording import describe
 
 _PENDING, _RELEASED = "pending", "released"
+REASON_HELP = "Kept in the ledger and its exports, with the release; it must name no patient."
+WHOLE = (
+    f"More than {MOST:,} patients are too many to count one by one: the ledger counts this data set as a whole, by its "
+    "name and as it is, and does not notice patients that it shares with others."
+)
 SEVERAL = "ε protects one record: a patient with several records loses up to several times as much."
 
 
@@ -40,6 +47,8 @@ def release_step(reading: Reading, records: Records, planned: Plan, budget: floa
     elif account is not None and not account.can_pay(planned.epsilon):
         _over_budget(planned, account)
     elif account is not None:
+        if amount(planned.epsilon) > account.left:
+            _little_left(planned, account)
         _ask(ledger, PendingRelease(reading.id, records, planned, account))
     if account is not None and not account.is_new and here is None:
         _offer_earlier(ledger, PendingRelease(reading.id, records, planned, account))
@@ -54,15 +63,20 @@ def _ask(ledger: Ledger, wanted: PendingRelease) -> None:
         kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
         st.button("Calibrate …", type=kind, key="calibrate", on_click=_open, args=(wanted,))
         return
-    after = difference(pending.account.left, amount(pending.plan.epsilon))
     with st.container(border=True, key="confirm"):
         st.markdown(
             f"**Spend ε = {pending.plan.epsilon:g} of the budget of {as_text(pending.account.name)}?** "
-            f"{shown(pending.account.left)} is left now, {shown(after)} will be afterwards. "
-            "A release cannot be taken back; it can be used as often as you like."
+            f"{in_words(pending.account)}. Everyone in these records loses ε = {pending.plan.epsilon:g}. If that is "
+            "more than someone has left, after all releases under whatever name, nothing is released and nothing "
+            "charged. A release cannot be taken back; it can be used as often as you like."
         )
+        if len(pending.records) > MOST:
+            st.warning(WHOLE)
         if pending.records.patients is not None and pending.records.unit == "record":
             st.warning(SEVERAL)
+        pending.reason = st.text_input(
+            "Why (optional)", max_chars=LONGEST_REASON, key=f"reason_{pending.request}", help=REASON_HELP
+        )
         with st.container(horizontal=True):
             confirmed = st.button(
                 f"Spend ε = {pending.plan.epsilon:g} and calibrate", type="primary", key=f"spend_{pending.request}"
@@ -94,10 +108,24 @@ def _close() -> None:
 
 def _over_budget(planned: Plan, account: Account) -> None:
     st.warning(
-        f"ε = {planned.epsilon:g} is more than the {shown(account.left)} left of the budget of "
-        f"{shown(account.budget)} for {as_text(account.name)}. Choose a smaller ε, or "
+        f"ε = {planned.epsilon:g} is more than the whole budget of {shown(account.budget)} for "
+        f"{as_text(account.name)}. Choose a smaller ε, or "
         + ("set a larger budget above." if account.is_new else "raise the budget on Ledger.")
     )
+    _ways_out(planned, account)
+
+
+def _little_left(planned: Plan, account: Account) -> None:
+    """Others may be in these records than in those before: only the charge can tell."""
+    st.warning(
+        f"Releases under this name have cost {shown(account.spent)} of {shown(account.budget)}, so whoever was in all "
+        f"of them has {shown(account.left)} left. If one of them is in these records, ε = {planned.epsilon:g} will be "
+        "refused. Refusals are recorded."
+    )
+    _ways_out(planned, account)
+
+
+def _ways_out(planned: Plan, account: Account) -> None:
     with st.container(horizontal=True):
         if account.left > 0 and not at_epsilon(planned, float(account.left)).is_trivial:
             st.button(

@@ -98,10 +98,12 @@ def _uploaded() -> PublicRecords | None:
 
 
 def _not_in_the_ledger(records: Records) -> Records:
-    """Records with a privacy budget are private, whatever a tick says."""
+    """Records under the name of a privacy budget are private, whatever a tick says. Only the name is looked at: to be
+    told whether the ledger has met the records would be a way to guess them."""
     if (known := open_ledger().account_for(records)) is not None:
         raise InputError(
-            f"The ledger keeps a privacy budget for these records, as '{known.name}', so Explore refuses them."
+            f"The ledger keeps a privacy budget under this file's name, '{known.name}', so Explore refuses it. "
+            "If it is another file, and public, rename it."
         )
     return records
 

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger
 from ppsets_core.ledger.amounts import amount, shown
+from ppsets_core.ledger.ledger import LONGEST_REASON
 
 _ASKED, _DONE = "budget_asked", "budget_raised"
 
@@ -17,7 +18,7 @@ def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
     asked: tuple[str, str] | None = st.session_state.get(_ASKED)
     with st.expander("Raise a budget", expanded=asked is not None):
         st.write(
-            "A larger budget lets more be released, and so more be learnt, about every record of the data set. "
+            "A larger budget lets more be released, and so more be learnt, about every patient of the data set. "
             "It stays in the ledger and cannot be lowered again."
         )
         by_name = {account.name: account for account in accounts}
@@ -46,12 +47,18 @@ def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
             f"**Raise the budget of {as_text(account.name)} from {shown(account.budget)} to {budget}?** "
             "It is recorded, and cannot be undone."
         )
+        reason = st.text_input(
+            "Why (optional)",
+            max_chars=LONGEST_REASON,
+            key="raise_reason",
+            help="Kept in the ledger and its exports; it must name no patient.",
+        )
         with st.container(horizontal=True):
             confirmed = st.button(f"Raise to {budget}", type="primary", key=f"raise_{budget}")
             st.button("Cancel", key="raise_cancel", on_click=_close)
     if confirmed:
         _close()
-        raised = ledger.raise_budget(account.name, budget)
+        raised = ledger.raise_budget(account.name, budget, reason=reason)
         st.session_state[_DONE] = f"The budget of '{raised.name}' is {shown(raised.budget)} now."
         st.rerun()
 
