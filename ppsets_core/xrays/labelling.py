@@ -10,7 +10,7 @@ from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
 from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.label_file import MAX_BYTES, LabelRow, names_labels, parse_labels
-from ppsets_core.xrays.labels import LabelRows, label_from_folders
+from ppsets_core.xrays.labels import LabelRows, is_whole, label_from_folders
 from ppsets_core.xrays.listing import Entry
 
 SPLIT_COLUMNS = "the columns file, label and split"
@@ -99,20 +99,36 @@ def _by_rows(
         _check_split(rows, split)
     spelt = {name.casefold(): name for name in classes}
 
-    def told(row: LabelRow | None) -> Told | str | None:
+    def told(picture: Entry, row: LabelRow | None) -> Told | str | None:
         if row is None:
             return f"{rows.label_file} does not list it, so it has no label."
         if split not in (None, row.split):
             return None
-        return row.problem or Told(spelt.get(str(row.label).casefold(), row.label), row.patient)
+        if row.problem:
+            return row.problem
+        if (first := firsts[id(row)]) is not picture:
+            return f"{rows.label_file} lists '{row.file}' once, which is {first.name}. Give the folder of each."
+        return Told(spelt.get(str(row.label).casefold(), row.label), row.patient)
 
-    answers = [told(rows.row_of(one.path, one.given_in)) for one in pictures]
-    notes = (f"Labels come from {rows.label_file}.", *rows.notes())
+    found = [rows.row_of(one.path, one.given_in) for one in pictures]
+    firsts = _one_for_each(pictures, found)
+    answers = [told(picture, row) for picture, row in zip(pictures, found, strict=True)]
     for path in unusable:
         rows.row_of(path)
     gone = f"{rows.label_file} lists it, but there is no such file."
     unmet = [Refused(row.file, gone) for row in rows.unmet() if split in (None, row.split)]
-    return Labelling(answers, unmet + unused, notes)
+    return Labelling(answers, unmet + unused, (f"Labels come from {rows.label_file}.",))
+
+
+def _one_for_each(pictures: Sequence[Entry], found: Sequence[LabelRow | None]) -> dict[int, Entry]:
+    """The file of each row: a row is one X-ray, so a namesake can neither take it away nor make it two. First comes the
+    file whose whole path it gives, then the first by path."""
+    firsts: dict[int, tuple[bool, str, str, Entry]] = {}
+    for one, row in zip(pictures, found, strict=True):
+        if row is not None:
+            rank = (not is_whole(row, one.path), one.path, one.name, one)
+            firsts[id(row)] = min(firsts.get(id(row), rank), rank, key=lambda known: known[:3])
+    return {row: first[3] for row, first in firsts.items()}
 
 
 def _check_split(rows: LabelRows, split: str) -> None:

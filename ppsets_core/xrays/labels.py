@@ -3,7 +3,6 @@
 One X-ray more, less or elsewhere then changes no other, so that neighbouring folders are neighbouring records."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -25,7 +24,6 @@ class LabelRows:
         self._by_path: dict[str, LabelRow] = {}
         self._by_name: dict[str, LabelRow] = {}
         self._met: set[str] = set()
-        self._users: Counter[str] = Counter()
         for row in rows:
             path = row.file.casefold()
             self._add(self._by_path, path, row)
@@ -42,7 +40,6 @@ class LabelRows:
         for ending in _endings(f"{given_in}/{path}"):
             if ending in self._by_path:
                 self._met.add(ending)
-                self._users[ending] += 1
                 return self._by_path[ending]
         return next((self._by_name[name] for name in without_folders if name in self._by_name), None)
 
@@ -54,21 +51,16 @@ class LabelRows:
             if not asked & self._met:
                 yield row
 
-    def notes(self) -> Iterator[str]:
-        """What to tell the curator where one row spoke for several files."""
-        shared = sorted(ending for ending, users in self._users.items() if users > 1)
-        if shared:
-            yield (
-                f"{self.label_file} lists '{shared[0]}', and several files go by that name"
-                f"{f' ({len(shared):,} such names)' if len(shared) > 1 else ''}: each has the row's label and patient. "
-                "Give their folders, too, where they differ."
-            )
-
     def _add(self, rows: dict[str, LabelRow], key: str, row: LabelRow) -> None:
         known = rows.setdefault(key, row)
         if (known.label, known.patient, known.split) != (row.label, row.patient, row.split):
             twice = f"{self.label_file} lists it twice with different labels or patients."
             rows[key] = replace(known, problem=twice)
+
+
+def is_whole(row: LabelRow, path: str) -> bool:
+    """Whether the row gives the file's whole path, with the picture's suffix or without."""
+    return row.file.casefold() in _spellings(path)
 
 
 def label_from_folders(path: str, given_in: str = "", classes: Sequence[str] = ()) -> str | None:

@@ -76,9 +76,9 @@ def test_a_labels_file_may_leave_suffixes_out():
     text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
     files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "y/c.jpg": PICTURE, "d.jpg": PICTURE}
     folder = _folder(files, labels=upload("labels.csv", text.encode()))
-    named = {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal", "y/c.jpg": "normal"}
-    assert _labels(folder) == named
+    assert _labels(folder) == {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal"}
     assert "no such file" in _reasons(folder)["d.png"]
+    assert "lists 'c' once" in _reasons(folder)["y/c.jpg"]
     assert "does not list it" in _reasons(folder)["d.jpg"]
 
 
@@ -125,14 +125,15 @@ def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_go
     assert "empty" in reasons["empty.png"]
 
 
-def test_a_row_that_several_files_go_by_labels_each_of_them_and_is_noted():
+def test_a_row_is_one_xray_however_many_files_go_by_it():
     rows = "file,label\na.png,x\nb.png,y\n2/a.png,z\n"
     folder = _folder({"1/a.png": PICTURE, "2/a.png": PICTURE, "b.png": PICTURE, "l.csv": rows})
     assert _labels(folder) == {"1/a.png": "x", "2/a.png": "z", "b.png": "y"}
-    assert len(folder.notes) == 1
     folder = _folder({"1/a.png": PICTURE, "2/a.png": PICTURE, "3/a.png": PICTURE, "l.csv": rows})
-    assert _labels(folder) == {"1/a.png": "x", "2/a.png": "z", "3/a.png": "x"}
-    assert "several files go by that name" in folder.notes[1]
+    assert _labels(folder) == {"1/a.png": "x", "2/a.png": "z"}
+    assert "lists 'a.png' once, which is 1/a.png" in _reasons(folder)["3/a.png"]
+    folder = _folder({"1/a.png": PICTURE, "a.png": PICTURE, "l.csv": rows})
+    assert _labels(folder) == {"a.png": "x"}
 
 
 def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere():
