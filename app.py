@@ -11,6 +11,7 @@ from pages.widgets.guard import guarded
 from pages.widgets.server.start import browser_opened, protection
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
+from pages.widgets.uploads import drop_uploads_of_no_widget
 from ppsets_core.wording import NOT_A_DEVICE
 
 HERE = Path(__file__).parent
@@ -32,6 +33,7 @@ STYLE = """<style>
 
 def main() -> None:
     st.set_page_config(page_title="ppsets", page_icon=LOGO, layout="wide")
+    drop_uploads_of_no_widget()
     st.logo(LOGO, size="large")
     st.html(STYLE)
     screen = st.navigation(

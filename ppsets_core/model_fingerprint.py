@@ -48,5 +48,5 @@ def header_of(path: Path) -> bytes:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length > LONGEST_HEADER:
-            raise FileError("its header is longer than any ResNet-18's; it was not opened.")
+            raise FileError("is not a whole safetensors file: its header would be longer than any ResNet-18's.")
         return file.read(length)

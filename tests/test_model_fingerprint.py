@@ -46,7 +46,7 @@ def test_weights_of_an_earlier_version_have_none(tmp_path):
 def test_a_header_is_bounded_before_it_is_parsed(tmp_path):
     path = tmp_path / "weights.safetensors"
     path.write_bytes((LONGEST_HEADER + 1).to_bytes(8, "little") + b"{}")
-    with pytest.raises(Exception, match="its header is longer than any ResNet-18's"):
+    with pytest.raises(Exception, match="its header would be longer"):
         header_of(path)
-    with pytest.raises(Exception, match=r"weights\.safetensors: its header"):
+    with pytest.raises(Exception, match=r"weights\.safetensors is not a whole"):
         load_model(path)

@@ -8,13 +8,13 @@ from typing import Literal
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from pages.widgets.uploads import MOST_MEGABYTES
 from ppsets_core import InputError
 
 Chosen = Path | list[UploadedFile]
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
 TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv"]
 _MOST_LISTED = 500
-MOST_MEGABYTES = 2000
 
 
 def choose_xrays(

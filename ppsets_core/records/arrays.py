@@ -3,14 +3,15 @@
 import io
 import math
 import zipfile
+from typing import Literal
 
 import numpy as np
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.zips import READABLE, open_zip
-from ppsets_core.records.columns import MAX_BYTES, MAX_COLUMNS, check_cells, check_names
+from ppsets_core.records.columns import MAX_COLUMNS, check_cells, check_names
 
-MAX_UNPACKED = 4 * MAX_BYTES
+MAX_UNPACKED = 250_000_000
 MAX_DIRECTORY_BYTES = 256 * MAX_COLUMNS
 
 
@@ -19,7 +20,7 @@ def read_npy(data: bytes, source: str) -> np.ndarray:
     try:
         version = np.lib.format.read_magic(stream)
         read_header = {(1, 0): np.lib.format.read_array_header_1_0}.get(version, np.lib.format.read_array_header_2_0)
-        shape, _, dtype = read_header(stream)
+        shape, fortran, dtype = read_header(stream)
     except Exception:  # the header is Python source, and numpy meets hostile source in many ways
         raise FileError(f"{source}: the array's header is damaged; save it again with numpy.save.") from None
     if dtype.hasobject:
@@ -30,7 +31,8 @@ def read_npy(data: bytes, source: str) -> np.ndarray:
         raise FileError(f"{source}: the array is cut short or of a structured type; save it again with numpy.save.")
     check_cells(math.prod(max(1, side) for side in shape), source)  # entries of no bytes, or none a row, count as well
     try:
-        return np.load(io.BytesIO(data), allow_pickle=False)
+        order: Literal["F", "C"] = "F" if fortran else "C"
+        return np.frombuffer(data, dtype, math.prod(shape), stream.tell()).reshape(shape, order=order)
     except Exception:
         raise FileError(f"{source}: the array is of a rare type; save plain numbers or text.") from None
 

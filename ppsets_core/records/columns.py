@@ -1,8 +1,10 @@
 """A file as named columns, whatever its format: the common ground between formats and their meaning."""
 
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ MAX_BYTES = 100_000_000
 MAX_CELLS = 12_000_000
 MAX_COLUMNS = 10_000
 LONGEST_TEXT = 1_000
+HANDFUL = 10_000
 LONGEST_NAME = 100
 TEXTS = np.dtypes.StringDType()  # each cell as long as it is; with str every cell has the room of the longest
 
@@ -49,25 +52,51 @@ def check_cells(number: int, source: str, most: int = MAX_CELLS) -> None:
 
 
 def text_column(name: str, cells: Iterable, source: str) -> np.ndarray:
-    """Labels, patients or groups."""
-    try:
-        column = np.array([text(cell) for cell in cells], dtype=TEXTS)
-    except UnicodeEncodeError:
+    """Labels, patients or groups; a few thousand cells at a time are objects of their own."""
+    whole = np.concatenate([np.array([], dtype=TEXTS), *(_texts(name, some, source) for some in _handfuls(cells))])
+    if len(whole) and np.strings.str_len(whole).max() > LONGEST_TEXT:
         raise FileError(
-            f"{source}: the column '{name}' has an entry that is half a letter; save the file again."
-        ) from None
-    if len(column) and np.strings.str_len(column).max() > LONGEST_TEXT:
-        raise FileError(
-            f"{source}: the column '{name}' has an entry of more than {LONGEST_TEXT:,} letters; shorten it."
+            f"{source}: the column '{brief_name(name)}' has an entry of more than {LONGEST_TEXT:,} letters; shorten it."
         )
-    return column
+    return whole
 
 
-def numbers_or_none(cells: Sequence[Any]) -> np.ndarray | None:
-    """Cells as numbers, nan where one is none; None if fewer than half are numbers, for then it is a column of text."""
-    numbers = np.array([number(cell) for cell in cells], dtype=np.float64)
-    filled = sum(cell not in ("", None) for cell in cells)
-    return numbers if 2 * np.count_nonzero(~np.isnan(numbers)) >= filled > 0 else None
+def _texts(name: str, cells: list, source: str) -> np.ndarray:
+    try:
+        return np.array([text(cell) for cell in cells], dtype=TEXTS)
+    except UnicodeError:
+        half = f"the column '{brief_name(name)}' has an entry that is half a letter; save the file again."
+        raise FileError(f"{source}: {half}") from None
+
+
+def _handfuls(cells: Iterable) -> Iterator[list]:
+    every = iter(cells)
+    while some := list(islice(every, HANDFUL)):
+        yield some
+
+
+class Numbers:
+    """Cells as numbers, nan where one is none, as they come."""
+
+    def __init__(self) -> None:
+        self.values = array("d")
+        self.filled = 0
+
+    def add(self, cells: Iterable) -> None:
+        for cell in cells:
+            self.values.append(number(cell))
+            self.filled += cell not in ("", None)
+
+    def column(self) -> np.ndarray | None:
+        """None if fewer than half of the filled cells are numbers, for then it is a column of text."""
+        numbers = np.array(self.values)
+        return numbers if 2 * np.count_nonzero(~np.isnan(numbers)) >= self.filled > 0 else None
+
+
+def numbers_or_none(cells: Iterable) -> np.ndarray | None:
+    numbers = Numbers()
+    numbers.add(cells)
+    return numbers.column()
 
 
 def number(cell: Any) -> float:
@@ -90,4 +119,6 @@ def text(value: object) -> str:
     """A label or patient as text; whole numbers read alike whether a format stores them as 3 or 3.0."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode(errors="replace").strip()
     return "" if value is None else str(value).strip()

@@ -11,6 +11,7 @@ from ppsets_core.files.column_names import TEXT, column_name
 from ppsets_core.records.arrays import read_npy, read_npz
 from ppsets_core.records.columns import (
     MAX_CELLS,
+    TEXTS,
     Columns,
     brief_name,
     check_cells,
@@ -24,6 +25,7 @@ from ppsets_core.validation import Place
 
 Cells = Sequence[Any] | np.ndarray
 MAX_JSON_CELLS = MAX_CELLS // 3  # each is several objects while it is read
+MAX_JSON_RECORDS = MAX_CELLS // 12  # and each of these a dictionary
 
 
 def columns_of_npy(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
@@ -44,6 +46,7 @@ def columns_of_npz(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Co
 
 def columns_of_json(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
     check_cells(data.count(b","), source, MAX_JSON_CELLS)
+    check_cells(data.count(b"{"), source, MAX_JSON_RECORDS)
     try:
         document = json.loads(data, object_pairs_hook=lambda pairs: _without_repeats(pairs, source))
     except FileError:
@@ -63,7 +66,7 @@ def columns_of_json(data: bytes, source: str, texts: frozenset[str] = TEXT) -> C
 
 
 def columns_of_parquet(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
-    return _columns(read_parquet(data, source), source, texts)
+    return _columns(read_parquet(data, source, texts), source, texts)
 
 
 def _columns(raw: Mapping[str, Cells], source: str, texts: frozenset[str]) -> Columns:
@@ -80,7 +83,7 @@ def _columns(raw: Mapping[str, Cells], source: str, texts: frozenset[str]) -> Co
         if _is_nested(cells):
             shown = brief_name(name)
             raise FileError(f"{source}: the column '{shown}' is nested or no list; give one number or text per record.")
-        column = text_column(name, cells, source) if name in texts else _numbers(cells)
+        column = _numbers(cells) if name not in texts else _texts(name, cells, source)
         if column is not None:
             values[name] = column
     if len({len(column) for column in values.values()}) > 1:
@@ -94,12 +97,16 @@ def _is_nested(cells: Cells) -> bool:
     return any(isinstance(cell, list | dict) for cell in cells)
 
 
+def _texts(name: str, cells: Cells, source: str) -> np.ndarray:
+    return cells if isinstance(cells, np.ndarray) and cells.dtype == TEXTS else text_column(name, cells, source)
+
+
 def _numbers(cells: Cells) -> np.ndarray | None:
     if not isinstance(cells, np.ndarray):
         return numbers_or_none(cells)
     if cells.dtype.kind in "fiu":
         return cells.astype(np.float64)
-    return numbers_or_none(cells.tolist()) if cells.dtype.kind in "bSU" else None
+    return numbers_or_none(map(text, cells)) if cells.dtype.kind in "bSUT" else None
 
 
 def _class_columns(rows: Cells, class_names: Cells | None, source: str) -> dict[str, np.ndarray]:

@@ -1,16 +1,22 @@
 """What a decoder may be put through by one file, whatever its size in pixels."""
 
 import io
+import math
+from collections.abc import Iterator
 from typing import Literal
 
 from ppsets_core.errors import FileError
 
 MAX_READS = 200_000  # an honest file of 100 MB needs some forty thousand
 MAX_SCANS = 100  # a progressive JPEG has about ten, and each may cost a pass over the whole picture
+MAX_SCANNED = 1_200_000_000  # pixels passed over in all: a dozen scans of the largest picture
 MAX_STRIPS = 200_000
+ROOM_FOR_TILES, SMALL_PIXELS = 4, 2048 * 2048  # tiles may stick out of the picture, and be larger than a small one
 SAVE_AGAIN = "Open it in a viewer and save it as PNG."
 TOO_MANY_PARTS = f"It consists of more parts than any X-ray has. {SAVE_AGAIN}"
 STRIPS = (273, 279, 324, 325)
+WIDTH, HEIGHT, TILE_WIDTH, TILE_HEIGHT = 256, 257, 322, 323
+WHOLE = {1: 1, 3: 2, 4: 4, 16: 8}  # the types of whole numbers, and their bytes
 
 
 class FewReads(io.BytesIO):
@@ -27,14 +33,35 @@ class FewReads(io.BytesIO):
         return super().read(size)
 
 
-def check_scans(jpeg: bytes) -> None:
-    """A JPEG's scans, counted by their marker, which compressed data cannot contain."""
-    if jpeg.count(b"\xff\xda") > MAX_SCANS:
-        raise FileError(f"It is drawn in more than {MAX_SCANS} scans, as no X-ray is. {SAVE_AGAIN}")
+def check_scans(jpeg: bytes, width: int, height: int) -> None:
+    """A JPEG's scans, counted by their marker, which compressed data cannot contain, and the pixels they pass over."""
+    scans = jpeg.count(b"\xff\xda")
+    if scans > MAX_SCANS or scans * width * height > MAX_SCANNED:
+        raise FileError(f"It is drawn in {scans:,} scans, more than an X-ray of its size needs. {SAVE_AGAIN}")
 
 
-def check_strips(tiff: bytes) -> None:
-    """The number of strips or tiles by the first page's directory, in either byte order, ordinary or BigTIFF."""
+def check_tiff(tiff: bytes) -> None:
+    """The number of strips or tiles, and their size, by the first page's directory, in either byte order, ordinary or
+    BigTIFF: a decoder makes room for a whole tile, whatever the size of the picture."""
+    size: dict[int, int] = {}
+    for tag, kind, count, value in _directory(tiff):
+        if tag in STRIPS and count > MAX_STRIPS:
+            raise FileError(f"It is cut into more than {MAX_STRIPS:,} strips, as no X-ray is. {SAVE_AGAIN}")
+        if tag in (WIDTH, HEIGHT, TILE_WIDTH, TILE_HEIGHT):
+            if tag in size or count != 1 or kind not in WHOLE:
+                raise FileError(f"Its directory says its size in a way of its own. {SAVE_AGAIN}")
+            size[tag] = value
+    if not size.keys() & {TILE_WIDTH, TILE_HEIGHT}:
+        return
+    width, height = size.get(WIDTH, 0), size.get(HEIGHT, 0)
+    tile = max(1, size.get(TILE_WIDTH, 0)), max(1, size.get(TILE_HEIGHT, 0))
+    unpacked = math.ceil(width / tile[0]) * tile[0] * math.ceil(height / tile[1]) * tile[1]
+    if unpacked > max(ROOM_FOR_TILES * width * height, SMALL_PIXELS):
+        raise FileError(f"Its tiles are far larger than the picture. {SAVE_AGAIN}")
+
+
+def _directory(tiff: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Each entry's tag, type, count and value; the value means something only if it is one whole number."""
     order: Literal["little", "big"] = "little" if tiff[:2] == b"II" else "big"
 
     def number(at: int, size: int) -> int:
@@ -45,5 +72,5 @@ def check_strips(tiff: bytes) -> None:
     first, each = (start + 8, 20) if big else (start + 2, 12)
     end = first + each * number(start, 8 if big else 2)
     for at in range(first, min(end, len(tiff), first + each * MAX_READS), each):
-        if number(at, 2) in STRIPS and number(at + 4, 8 if big else 4) > MAX_STRIPS:
-            raise FileError(f"It is cut into more than {MAX_STRIPS:,} strips, as no X-ray is. {SAVE_AGAIN}")
+        kind = number(at + 2, 2)
+        yield number(at, 2), kind, number(at + 4, 8 if big else 4), number(at + (12 if big else 8), WHOLE.get(kind, 4))

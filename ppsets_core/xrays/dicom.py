@@ -136,10 +136,10 @@ def _remedy(syntax: UID) -> str:
 def _check_compressed(dataset: Dataset, syntax: UID) -> None:
     """The compressed picture's own header must not announce another size than the tags that were checked."""
     frame = get_frame(dataset.PixelData, 0, number_of_frames=1)
-    if syntax in JPEGTransferSyntaxes:
-        check_scans(frame)
     with Image.open(FewReads(frame), formats=("JPEG", "JPEG2000")) as image:
         check_pixels(*image.size)
+        if syntax in JPEGTransferSyntaxes:
+            check_scans(frame, *image.size)
 
 
 def _decoder(syntax: UID) -> Decoder | None:

@@ -11,7 +11,7 @@ from PIL import Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays.decoder_limits import FewReads, check_scans, check_strips
+from ppsets_core.xrays.decoder_limits import FewReads, check_scans, check_tiff
 from ppsets_core.xrays.formats import HEAD, Kind, kind_of, why_not_a_picture
 from ppsets_core.xrays.frame import Frame, find_frame
 from ppsets_core.xrays.greyscale import grey_and_chroma
@@ -103,12 +103,12 @@ def _decode_dicom(data: bytes) -> tuple[np.ndarray, float, Header]:
 
 
 def _decode_with_pillow(data: bytes, kind: Kind, at_least: int | None) -> tuple[np.ndarray, float]:
-    if kind == "JPEG":
-        check_scans(data)
-    elif kind == "TIFF":
-        check_strips(data)
+    if kind == "TIFF":
+        check_tiff(data)
     with Image.open(FewReads(data), formats=PILLOW_FORMATS) as image:
         check_pixels(*image.size)
+        if kind == "JPEG":
+            check_scans(data, *image.size)
         if isinstance(image, PngImagePlugin.PngImageFile) and image.is_animated:
             raise FileError(f"An animation of {image.n_frames} pictures; an X-ray has one. Save the one you mean.")
         if at_least:

@@ -139,7 +139,7 @@ REFUSED = {
     "many-items.dcm": (many_items(210_000), "more parts"),
     "text-bomb.png": (text_bomb(), "cut off, damaged"),
     "many-chunks.png": (png_with(chunk(b"prIv") * 210_000), "more parts"),
-    "many-scans.jpg": (many_scans(200), "more than 100 scans"),
+    "many-scans.jpg": (many_scans(200), "more than an X-ray of its size needs"),
     "padding.jpg": (jpeg(FILM)[:2] + b"\xff" * 300_000 + jpeg(FILM)[2:], "more parts"),
     "many-strips.tif": (many_strips(70_000_000), "more than 200,000 strips"),
 }

@@ -1,0 +1,65 @@
+"""An untrusted file, parsed in a process of its own that may take so much memory and time and no more."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+from ppsets_core.errors import FileError
+
+MEMORY, SECONDS = 700_000_000, 30
+WAIT = 10 * SECONDS  # by the clock, where the machine is busy with other things
+START = "import sys; sys.path.insert(0, sys.argv[1]); from ppsets_core.files.apart import work; work(*sys.argv[2:])"
+DONE, REFUSED = b"+", b"-"
+TOO_MUCH = f"it asks for more than {MEMORY // 1_000_000} MB of memory or {SECONDS} seconds to be read; save it anew."
+
+
+def parsed_apart(function: str, data: bytes) -> bytes:
+    """What the function `module:name` makes of the bytes. Its FileErrors are raised here; too much memory or time and a
+    parser that crashes are a FileError, too, and no harm to this process."""
+    package = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-I", "-c", START, str(package), function, str(MEMORY), str(SECONDS)]
+    try:
+        child = subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=WAIT)
+    except subprocess.TimeoutExpired:
+        raise FileError(TOO_MUCH) from None
+    except OSError as error:
+        raise FileError(f"no process could be started to read it ({error.strerror}); try again.") from None
+    if child.stdout[:1] == REFUSED:
+        raise FileError(child.stdout[1:].decode())
+    if child.returncode or child.stdout[:1] != DONE:
+        raise FileError(TOO_MUCH)
+    return child.stdout[1:]
+
+
+def work(function: str, memory: str, seconds: str) -> None:
+    """In the child: bounds first, then the bytes."""
+    module, name = function.split(":")
+    parse = getattr(importlib.import_module(module), name)
+    data = sys.stdin.buffer.read()
+    _bound(int(memory), int(seconds))
+    try:
+        answer = DONE + parse(data)
+    except FileError as error:
+        answer = REFUSED + str(error).encode()
+    except MemoryError:
+        answer = REFUSED + TOO_MUCH.encode()
+    sys.stdout.buffer.write(answer)
+
+
+def _bound(memory: int, seconds: int) -> None:
+    """Beyond what the libraries and the bytes have taken by now. Where the system knows no such limits (Windows), only
+    the clock bounds it."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    if Path("/proc/self/statm").exists():
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    for limit, most in (
+        (resource.RLIMIT_AS, taken + memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(limit, (most, most))

@@ -1,0 +1,118 @@
+"""Small files that ask for gigabytes, in a process of 1.5 GB: read or refused within it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.pages.driving import ROOT
+
+START = """
+import io, resource, struct, sys, zlib
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from ppsets_core import FileError, read_scores
+from ppsets_core.xrays import read_picture
+from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.network.folder_records import known_patients
+
+def bounded():
+    resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000,) * 2)
+
+def answer(read, *given):
+    try:
+        print("read", len(read(*given)))
+    except FileError as error:
+        print("refused", error)
+"""
+LIE = """
+def shorter(value, length):
+    number, out = value << 1, []
+    for _ in range(length):
+        out.append(number & 127 | 128)
+        number >>= 7
+    out[-1] &= 127
+    return bytes(out)
+
+def varint(value):
+    value <<= 1
+    out = b""
+    while True:
+        out += bytes([value & 127 | (128 if value > 127 else 0)])
+        value >>= 7
+        if not value:
+            return out
+
+big = pa.array(["a" * 300_000_000, "b"])
+out = io.BytesIO()
+pq.write_table(pa.table({"score": [0.5, 0.25]} | {f"c{i}": big for i in range(5)}), out, compression="zstd",
+               write_statistics=False, use_dictionary=False, data_page_size=1 << 30)
+data = out.getvalue()
+del big, out
+group = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0)
+size = int.from_bytes(data[-8:-4], "little")
+foot = data[-8 - size : -8]
+for said in {group.total_byte_size, *(group.column(i).total_uncompressed_size for i in range(group.num_columns))}:
+    if said > 10_000:
+        foot = foot.replace(varint(said), shorter(1000, len(varint(said))))
+data = data[: -8 - size] + foot + data[-8:]
+assert pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).total_byte_size < 10_000
+assert len(data) < 1_000_000
+bounded()
+answer(read_scores, data, "lie.parquet")
+"""
+CASES = {
+    "one long patient in a CSV": (
+        "data = b'score,patient\\n1,' + b'x' * 1000 + b'\\n' + b'1,1\\n' * 400_000\nbounded()\n"
+        "answer(read_scores, data, 'long.csv')",
+        "read 400001",
+    ),
+    "one letter of four bytes in a CSV": (
+        "data = 'score,a\\n1,\\U0001f642\\n'.encode() + b'1,' + b'x' * 130_000 + b'\\n' + b'1,x\\n' * 100_000\n"
+        "bounded()\n"
+        "answer(read_scores, data, 'smile.csv')",
+        "read 100002",
+    ),
+    "one long text in every row of a Parquet": (
+        "out = io.BytesIO()\n"
+        "text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1_000_000, np.int32)), ['x' * 1000])\n"
+        "pq.write_table(pa.table({'patient': text, 'score': np.full(1_000_000, .5)}), out, compression='zstd')\n"
+        "bounded()\n"
+        "answer(read_scores, out.getvalue(), 'text.parquet')",
+        "refused text.parquet: it unpacks to over 250 MB",
+    ),
+    "a Parquet that lies about its sizes": (LIE, "refused lie.parquet: it asks for more than 700 MB of memory"),
+    "long texts in an NPZ": (
+        "out = io.BytesIO()\nnp.savez_compressed(out, score=np.full(60_000, .5), patient=np.full(60_000, 'x' * 1000))\n"
+        "bounded()\nanswer(read_scores, out.getvalue(), 'long.npz')",
+        "read 60000",
+    ),
+    "dictionaries in a JSON": (
+        "data = b'[' + b','.join([b'{\"score\":1}'] * 3_999_999) + b']'\nbounded()\n"
+        "answer(read_scores, data, 'many.json')",
+        "refused many.json: more than 1,000,000 cells",
+    ),
+    "one long patient in a labels file": (
+        "rows = b'file,label,patient\\na0.png,normal,' + b'x' * 130_000 + b'\\n'\n"
+        "rows += b''.join(b'a%d.png,normal,p%d\\n' % (i, i) for i in range(3000))\nbounded()\n"
+        "answer(lambda: known_patients([row.patient for row in parse_labels(rows)]))",
+        "read 3001",
+    ),
+    "tiles larger than the picture": (
+        "data = zlib.compress(bytes(12_000 * 12_000))\n"
+        "tags = [(256, 300), (257, 300), (258, 8), (259, 8), (262, 1), (277, 1), (322, 12_000), (323, 12_000),\n"
+        "        (324, 8 + 2 + 12 * 10 + 4), (325, len(data))]\n"
+        "entries = b''.join(struct.pack('<HHII', tag, 4, 1, value) for tag, value in tags)\n"
+        "tiff = b'II*\\0' + struct.pack('<IH', 8, len(tags)) + entries + bytes(4) + data\nbounded()\n"
+        "answer(read_picture, tiff, 'tiles.tif')",
+        "refused tiles.tif: Its tiles are far larger than the picture",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_in_a_process_of_one_and_a_half_gigabytes(case):
+    code, said = CASES[case]
+    child = subprocess.run([sys.executable, "-c", START + code], cwd=ROOT, capture_output=True, text=True)
+    assert child.stdout.startswith(said), (child.stdout, child.stderr[-1500:])
