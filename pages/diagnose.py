@@ -1,10 +1,11 @@
-"""Diagnose: X-rays in, a card each with its ranked set, under the session's calibration."""
+"""Diagnose: X-rays or a table of probabilities in, ranked sets out, under the session's calibration."""
 
 import streamlit as st
 
-from pages.widgets.active_model import fits_model, model_name, warn_of_other_model, who_it_is_for
+from pages.widgets.active_model import fits_model, model_name, who_it_is_for, why_not_for_xrays
 from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
+from pages.widgets.diagnose.table import show_table
 from pages.widgets.guard import guarded
 from pages.widgets.last_release import offer_last_release
 from pages.widgets.session import active_calibration, calibration_source
@@ -14,20 +15,49 @@ from ppsets_core import Simulation
 from ppsets_core.calibration import Drawn
 from ppsets_core.wording import meaning
 
+XRAYS, TABLE = "X-rays", "A table of probabilities"
+
 
 def main() -> None:
     st.title("Diagnose")
-    st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
     calibration = active_calibration()
     if calibration is None:
+        st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
         _say_what_to_do()
         return
-    _say_what_applies(calibration)
+    why_not = why_not_for_xrays(calibration)
+    what = st.segmented_control(
+        "What do you have?",
+        [XRAYS, TABLE],
+        default=TABLE if why_not else XRAYS,
+        required=True,
+        key="diagnose_what",
+        persist_state="session",
+    )
+    _say_what_applies(calibration, what)
+    if what == XRAYS:
+        st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
+    else:
+        with guarded():
+            show_table(calibration)
+        return
+    if why_not:
+        _refuse(why_not)
+        return
     found = None
     with guarded():
         found = examined()
     if found is not None:
         show_results(found, calibration)
+
+
+def _refuse(why: str) -> None:
+    st.error(
+        as_text(f"X-rays cannot be told sets with this calibration. {why} This session classifies with {model_name()}.")
+    )
+    with st.container(horizontal=True):
+        st.page_link("pages/calibrate.py", label="Calibrate for this model", icon=":material/tune:")
+        st.page_link("pages/model.py", label="Load the other weights", icon=":material/neurology:")
 
 
 def _say_what_to_do() -> None:
@@ -41,13 +71,15 @@ def _say_what_to_do() -> None:
         st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
 
 
-def _say_what_applies(calibration: Drawn) -> None:
-    warn_of_other_model(calibration)
+def _say_what_applies(calibration: Drawn, what: str) -> None:
     if isinstance(calibration, Simulation):
         st.warning("This calibration is a **simulation**: its threshold is no private release.")
     if calibration.is_trivial:
         st.warning("This calibration had too few records: every set holds every diagnosis.", icon=":material/block:")
     st.write(as_text(meaning(calibration)))
+    if what == TABLE:
+        st.caption(as_text(f"Calibrated with {calibration_source()}."))
+        return
     unknown = "; the two must belong together" if fits_model(calibration) is None else ""
     st.caption(as_text(f"Calibrated with {calibration_source()}. Model: {model_name()}{unknown}."))
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.evaluation import Evaluation, evaluate
 from ppsets_core.planning import DIAGNOSIS
 from ppsets_core.private_check import PrivateCheck
+from ppsets_core.records.records import Records
 from ppsets_core.sets import prediction_sets
 
 HOLDS, UNCLEAR, FAILS = "holds", "cannot be told from this few", "does not hold"
@@ -94,6 +96,14 @@ def check_coverage(
     return Check(found, overall, by_diagnosis, by_group, by_size, np.flatnonzero(~covered), verdict, words)
 
 
+def check_records(records: Records, calibration: Drawn) -> Check:
+    """The same of records, which know their classes, labels and groups."""
+    if records.probabilities is None or records.labels is None:
+        raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
+    groups = records.groups[str(calibration.per)].tolist() if calibration.group_names else None
+    return check_coverage(records.probabilities, records.labels, calibration, classes=records.classes, groups=groups)
+
+
 class Promise:
     """What a calibration promises, and when a share of covered patients speaks for or against it."""
 
@@ -168,7 +178,8 @@ class Promise:
     def enough(self) -> int:
         """How many patients make the interval narrow enough to say that it holds, rounded to a number to remember."""
         miss = 1 - self.share
-        exact = (1.96 / MARGIN) ** 2 * (1 - miss) / miss
+        deviations = NormalDist().inv_cdf((1 + self.confidence) / 2)
+        exact = (deviations / MARGIN) ** 2 * (1 - miss) / miss
         return math.ceil(exact / 10 ** (digits := len(f"{exact:.0f}") - 1)) * 10**digits
 
 

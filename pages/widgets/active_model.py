@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.widgets.bundled import bundled_scores
 from pages.widgets.text import as_text
 from ppsets_core.calibration import OTHER_MODEL, Drawn
+from ppsets_core.errors import InputError
 from ppsets_core.model_fingerprint import bundled_facts, bundled_fingerprint
 from ppsets_core.wording import BUNDLED_MODEL_IS_FOR
 
@@ -60,6 +62,23 @@ def warn_of_other_model(calibration: Drawn) -> None:
     """Above whatever is done with a calibration that names another model than this session's."""
     if fits_model(calibration) is False:
         st.warning(as_text(f"{OTHER_MODEL} This session classifies with {model_name()}."), icon=":material/warning:")
+
+
+def why_not_for_xrays(calibration: Drawn) -> str:
+    """Why this session's model cannot be used with the calibration, and what to do; '' where nothing speaks against it.
+
+    Loads no torch: the bundled model's classes are those of its bundled scores."""
+    if not calibration.classes and calibration.model is None:
+        return ""
+    model: XrayModel | None = st.session_state.get(_MODEL)
+    try:
+        if model is None:
+            calibration.check_fits(bundled_scores().classes, bundled_fingerprint())
+        else:
+            calibration.check_fits(model.classes, model.fingerprint)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def warn_of_other_weights() -> None:

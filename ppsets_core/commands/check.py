@@ -15,7 +15,7 @@ from ppsets_core.commands.calibrate import DATASET_HELP
 from ppsets_core.commands.files import saved_calibration
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import is_table, read_table
-from ppsets_core.coverage_check import OWN_VIEW, Check, Line, Promise, check_coverage
+from ppsets_core.coverage_check import OWN_VIEW, Check, Line, Promise, check_records
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import shown
@@ -57,10 +57,7 @@ def run(args: argparse.Namespace) -> int:
     records = _table(args, calibration) if is_table([args.patients]) else _xrays(args, calibration)
     if args.private:
         return _release(args, records if args.all_records else one_per_patient(records), calibration)
-    groups = records.groups[str(calibration.per)].tolist() if calibration.group_names else None
-    assert records.probabilities is not None
-    assert records.labels is not None
-    found = check_coverage(records.probabilities, records.labels, calibration, classes=records.classes, groups=groups)
+    found = check_records(records, calibration)
     print(_as_json(found, calibration) if args.json else _in_lines(found))
     return 0
 

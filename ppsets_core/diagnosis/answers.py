@@ -32,6 +32,11 @@ class Answer:
         return {0: "none", 1: "one"}.get(len(self.members), "several")
 
     @property
+    def is_missed(self) -> bool:
+        """Whether the true diagnosis is known and not in the set."""
+        return self.finding.label is not None and self.finding.label not in self.members
+
+    @property
     def probabilities(self) -> dict[str, float]:
         """Every class with its softmax, likeliest first."""
         shares = self.finding.probabilities
@@ -84,6 +89,7 @@ def counts(answers: Sequence[Answer]) -> dict[str, int]:
 
 
 ORDERS = {
+    "misses first": lambda a: (not a.is_missed, a.number),
     "as given": lambda a: a.number,
     "most diagnoses first": lambda a: (-len(a.members), a.finding.probabilities.max()),
     "fewest diagnoses first": lambda a: (len(a.members), -a.finding.probabilities.max()),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ppsets_core.diagnosis.thumbnail import thumbnail_of
 from ppsets_core.gate import why_not_a_chest_xray
-from ppsets_core.xrays import Picture, Refused, XrayFolder
+from ppsets_core.xrays import Picture, Refused, Xray, XrayFolder
 from ppsets_core.xrays.header import NOBODY
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class Finding:
 
     `familiarity`: how unlike the X-rays that the model learnt from it is, in [0, 1]; None where that is not known.
     `identity`: whom a DICOM image says that it is of, for the structured report that refers to it, and nothing else.
+    `label` and `patient`: the true diagnosis as the model calls it, and whose it is, where the files tell.
     """
 
     name: str
@@ -29,6 +30,8 @@ class Finding:
     thumbnail: bytes
     familiarity: float | None = None
     identity: Mapping[str, str] = field(default_factory=lambda: NOBODY, repr=False)
+    label: str | None = None
+    patient: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,8 @@ def examine(
     from ppsets_core.network.prediction import classify
 
     total = len(folder.xrays)
-    seen: list[tuple[str, str, bytes, Mapping[str, str]]] = []
+    seen: list[tuple[Xray, str, bytes, Mapping[str, str]]] = []
+    own_names = {name.casefold(): name for name in model.classes}
     refused = list(folder.refused)
 
     def tell() -> None:
@@ -61,9 +65,9 @@ def examine(
             progress(len(seen) + len(refused) - len(folder.refused), total)
 
     def pictures() -> Iterator[Picture]:
-        for _, picture in folder.readable(refused, model.preprocessing.read_at_least):
+        for xray, picture in folder.readable(refused, model.preprocessing.read_at_least):
             small = thumbnail_of(picture) if thumbnails else b""
-            seen.append((picture.name, why_not_a_chest_xray(picture), small, picture.header.identity))
+            seen.append((xray, why_not_a_chest_xray(picture), small, picture.header.identity))
             tell()
             yield picture
 
@@ -71,7 +75,9 @@ def examine(
     classified = classify(model, pictures(), progress=lambda _: tell())
     familiarity = [None] * len(seen) if classified.familiarity is None else classified.familiarity.tolist()
     found = tuple(
-        Finding(name, row, doubt, small, familiar, whom)
-        for (name, doubt, small, whom), row, familiar in zip(seen, classified.probabilities, familiarity, strict=True)
+        Finding(
+            xray.name, row, doubt, small, familiar, whom, own_names.get((xray.label or "").casefold()), xray.patient
+        )
+        for (xray, doubt, small, whom), row, familiar in zip(seen, classified.probabilities, familiarity, strict=True)
     )
     return Findings(model.classes, found, tuple(refused), model.fingerprint)

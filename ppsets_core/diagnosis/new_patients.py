@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core.calibration import Drawn
-from ppsets_core.coverage_check import Check, check_coverage
+from ppsets_core.coverage_check import Check, check_records
 from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.provenance import Provenance
 from ppsets_core.records.new_patients import NewPatients
@@ -56,17 +56,7 @@ class PatientSets:
     @cached_property
     def check(self) -> Check | None:
         """The sets against the true diagnoses; None where the file has none that the model knows."""
-        rows = self.patients.checkable()
-        if self.patients.labels is None or not len(rows):
-            return None
-        groups = _groups(self.patients, self.calibration)
-        return check_coverage(
-            self.patients.probabilities[rows],
-            self.patients.labels[rows],
-            self.calibration,
-            classes=self.patients.classes,
-            groups=None if groups is None else np.asarray(groups)[rows].tolist(),
-        )
+        return check_records(self.patients.records(), self.calibration) if len(self.patients.checkable()) else None
 
     @property
     def missed(self) -> np.ndarray:

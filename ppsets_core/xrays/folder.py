@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ppsets_core.errors import FileError
 from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.formats import HEAD, kind_of, why_not_a_picture
-from ppsets_core.xrays.labelling import Labels, Told, label_pictures
+from ppsets_core.xrays.labelling import Labelling, Labels, Told, label_pictures
 from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry
 from ppsets_core.xrays.picture import Picture, decode
@@ -67,19 +67,33 @@ class XrayFolder:
 
 
 def read_folder(
-    source: Source, *, labels: Labels = None, split: str | None = None, classes: Sequence[str] = ()
+    source: Source,
+    *,
+    labels: Labels = None,
+    split: str | None = None,
+    classes: Sequence[str] = (),
+    keep_unlabelled: bool = False,
 ) -> XrayFolder:
     """List a directory, a zip, an upload or several of them; pictures are decoded only by `XrayFolder.pictures`.
 
     `labels` is a labels file; None finds one among the files, or takes the folders' names; False leaves all unlabelled.
     `split` keeps only what the labels file's column `split` says so of. An X-ray's label comes from its own path or its
     own row: the nearest folder above it that is named after one of `classes`, else the nearest with a name of its own.
+    `keep_unlabelled` keeps what no label is found for, too: labels are welcome and not needed.
     """
     listing = list_source(source)
     tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
     pictures, not_pictures = _sniffed(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
     unusable = [*listing.refused, *not_pictures]
-    labelling = label_pictures(pictures, [u.name for u in unusable], tables, labels, split, classes)
+    try:
+        labelling = label_pictures(pictures, [u.name for u in unusable], tables, labels, split, classes)
+    except FileError as error:
+        if not keep_unlabelled:
+            raise
+        labelling = Labelling(["no label"] * len(pictures), [], (str(error),))
+    if keep_unlabelled:
+        told = [one if isinstance(one, Told) else Told(None, None) for one in labelling.told]
+        labelling = Labelling(told, [], labelling.notes)
     answers = list(zip(pictures, labelling.told, strict=True))
     unlabelled = [Refused(entry.name, told) for entry, told in answers if isinstance(told, str)]
     refused = (*unusable, *unlabelled, *labelling.refused)

@@ -156,17 +156,18 @@ def test_other_weights_make_the_findings_void(diagnose, xrays):
     ("calibrated", "session", "holds"),
     [("bundled", None, True), ("other", None, False), ("bundled", "other", False), ("other", "other", True)],
 )
-def test_a_calibration_of_another_model_is_warned_of_above_the_results(diagnose, xrays, calibrated, session, holds):
+def test_a_calibration_of_another_model_is_refused_and_says_what_to_do(diagnose, xrays, calibrated, session, holds):
     named = {"bundled": bundled_fingerprint(), "other": "0" * 16}
     at = classify(diagnose, xrays[:1]) if session is None else diagnose
     drawn = calibrate(records_of(SCORES, model=named[calibrated]), 0.2, 5.0, m=100)
     at.session_state["active_calibration"] = drawn
     if session is not None:
-        at.session_state["active_model"] = SimpleNamespace(fingerprint=named[session])
+        at.session_state["active_model"] = SimpleNamespace(fingerprint=named[session], classes=("a", "b"))
     at.run()
     assert ("its coverage does not hold for this one" in texts(at)) is not holds
-    assert "the two must belong together" not in texts(at)
-    assert session is not None or "One diagnosis" in metrics(at)
+    assert ("X-rays cannot be told sets with this calibration" in texts(at)) is not holds
+    assert session is not None or ("One diagnosis" in metrics(at)) is holds
+    assert any(each.label.startswith("Find their") for each in at.button) is holds
 
 
 def test_where_the_model_is_unknown_the_caption_says_what_must_be(diagnose):

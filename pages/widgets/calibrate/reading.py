@@ -9,6 +9,10 @@ from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from ppsets_core import Records, one_per_patient
 from ppsets_core.files.refused import Refused
+from ppsets_core.records import of_split
+from ppsets_core.records.parts import parts_in_words
+
+ALL_PARTS = "All of them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +42,7 @@ def forget(kind: str) -> None:
 
 def summarise(reading: Reading) -> Records:
     """Say what was read, before anything is spent, and return the records to calibrate with."""
-    read = reading.records
+    read = _choose_part(reading)
     chosen = read
     if read.patients is not None:
         single = st.toggle(
@@ -56,6 +60,27 @@ def summarise(reading: Reading) -> Records:
         st.caption(as_text(note))
     show_refused(reading.refused)
     return chosen
+
+
+def _choose_part(reading: Reading) -> Records:
+    """Where the file says which part of the data each row is of: one part, or all but the training one."""
+    read = reading.records
+    if read.splits is None:
+        return read
+    parts = list(dict.fromkeys(read.splits.tolist()))
+    st.caption(as_text(parts_in_words(read.splits, read.left_out)))
+    if len(parts) < 2:
+        return read
+    usual = next((part for part in parts if part.casefold() == "calibration"), ALL_PARTS)
+    options = [ALL_PARTS, *parts]
+    part = st.selectbox(
+        "Which part of the file?",
+        options,
+        index=options.index(usual),
+        key=f"part_{reading.id}",
+        persist_state="session",
+    )
+    return read if part == ALL_PARTS else of_split(read, part)
 
 
 def _numbers(read: Records, chosen: Records) -> None:

@@ -5,6 +5,7 @@ from math import ceil
 import streamlit as st
 
 from pages.widgets.diagnose.card import show_card
+from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.exports import show_exports
 from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
@@ -12,8 +13,10 @@ from pages.widgets.diagnose.viewer.dialog import show_viewer
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
+from ppsets_core.coverage_check import check_records
 from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
+from ppsets_core.diagnosis.checking import records_of_answers
 from ppsets_core.diagnosis.table import rows_of
 from ppsets_core.familiarity import Watch, watch_for
 from ppsets_core.provenance import Provenance
@@ -40,6 +43,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
     if examined.synthetic:
         st.info("These X-rays are **synthetic**: drawn by a program, of no patient.", icon=":material/science:")
     show_exports(answers, examined, Provenance(calibration, examined.model.fingerprint, group))
+    _check(answers, examined, calibration, group)
     cards, table = st.tabs(["Cards", "Table"])
     with cards:
         _cards(answers, tally, examined, calibration, group)
@@ -57,6 +61,13 @@ def _say_how_familiar(answers: list[Answer], watch: Watch) -> None:
         st.caption(alarm.words)
     if watch.words:
         st.caption(watch.words)
+
+
+def _check(answers: list[Answer], examined: Examined, calibration: Drawn, group: str | None) -> None:
+    """Where true diagnoses came with the X-rays (folders, a CSV), whether the sets hold them."""
+    records = records_of_answers(answers, calibration, examined.model.fingerprint, "X-rays", group)
+    if records is not None:
+        show_check(check_records(records, calibration), records, calibration, examined.id, "checked X-rays")
 
 
 def _choose_group(calibration: Drawn) -> str | None:

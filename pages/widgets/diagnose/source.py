@@ -102,7 +102,7 @@ def _start(source: Chosen | None) -> None:
     too_large = held > KEPT_MEGABYTES * 1_000_000
 
     def work(report: Report) -> Examined:
-        folder = read_folder(given, labels=False)
+        folder = read_folder(given, classes=model.classes, keep_unlabelled=True)
         if len(folder.xrays) > MOST:
             raise InputError(
                 f"{len(folder.xrays):,} X-rays are more than the {MOST:,} that one screen can hold. "

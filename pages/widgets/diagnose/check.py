@@ -1,0 +1,156 @@
+"""Whether the promise held on patients whose diagnosis is known: the curator's own view, and a private release."""
+
+import math
+import uuid
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.widgets.calibrate.choose_account import choose_account
+from pages.widgets.session import open_ledger
+from pages.widgets.text import as_text
+from ppsets_core import Account, PpsetsError, Records, one_per_patient
+from ppsets_core.calibration import Drawn
+from ppsets_core.coverage_check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
+from ppsets_core.ledger.amounts import shown
+from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.private_check import PrivateCheck
+
+USUAL_BUDGET, USUAL_EPSILON = 2.0, 0.5
+TOGETHER, EACH = "All patients together", "Each diagnosis (twice the noise)"
+_PENDING, _DONE = "pending_check", "released_check"
+
+
+@dataclass(eq=False)
+class PendingCheck:
+    """What a confirm step names, and what came of it; `request` makes a repeated click cost nothing."""
+
+    records: Records
+    calibration: Drawn
+    account: Account
+    epsilon: float
+    per: str | None
+    of: str
+    request: str = field(default_factory=lambda: uuid.uuid4().hex)
+    result: PrivateCheck | None = None
+    refusal: str = ""
+
+    @property
+    def terms(self) -> tuple[object, ...]:
+        return self.of, self.calibration, self.account, self.epsilon, self.per
+
+
+def show_check(check: Check, records: Records, calibration: Drawn, of: str, name: str) -> None:
+    """Verdict, numbers, and the offer of a private release. `of` tells these patients from others, `name` proposes."""
+    with st.container(border=True, key="check"):
+        st.markdown(f"**Did the promise hold?** {check.overall.records:,} with a known diagnosis")
+        show = {HOLDS: st.success, UNCLEAR: st.info, FAILS: st.error}[check.verdict]
+        show(as_text(check.words))
+        single = check.single
+        st.write(f"Of {single.records:,} sets with one diagnosis, {single.covered:,} were right.")
+        by_diagnosis, by_size = st.columns([3, 2])
+        with by_diagnosis:
+            st.dataframe(
+                [_row("diagnosis", line) for line in (check.overall, *check.by_group, *check.by_diagnosis)],
+                hide_index=True,
+                alt="Coverage of all, and of each diagnosis, with exact 95% intervals",
+            )
+        with by_size:
+            st.dataframe(
+                [_row("diagnoses in the set", line) for line in check.by_size if line.records],
+                hide_index=True,
+                alt="Coverage by the number of diagnoses in the set, with exact 95% intervals",
+            )
+        st.caption(f":material/visibility_lock: {OWN_VIEW}")
+        with st.expander("Private check: counts that may be shown to others"):
+            _private(records, calibration, of, name)
+
+
+def _row(what: str, line: Line) -> dict[str, object]:
+    low, high = (f"{100 * limit:.1f}%" for limit in line.interval)
+    return {
+        what: line.name,
+        "covered": f"{line.covered:,} of {line.records:,}",
+        "share": "" if math.isnan(line.coverage) else f"{100 * line.coverage:.1f}%",
+        "95% interval": f"{low} to {high}" if line.records else "",
+        **({"verdict": line.verdict} if what == "diagnosis" else {}),
+    }
+
+
+def _private(records: Records, calibration: Drawn, of: str, name: str) -> None:
+    st.write(
+        "Releases how many were covered, with noise that hides each patient, and charges its ε to the budget of these "
+        "patients. The interval counts the noise."
+    )
+    if (done := st.session_state.get(_DONE)) is not None and done.of == of and done.calibration == calibration:
+        _show_private(done.result, calibration)
+    used = one_per_patient(records)
+    left, right = st.columns(2)
+    per = DIAGNOSIS if left.radio("Count", [TOGETHER, EACH], key="check_per") == EACH else None
+    epsilon = right.number_input(
+        "ε of the check", min_value=0.01, max_value=100.0, value=USUAL_EPSILON, step=0.1, key="check_epsilon"
+    )
+    account = choose_account(open_ledger(), used, name, USUAL_BUDGET, key=f"check-{of}")
+    if account is None:
+        return
+    wanted = PendingCheck(used, calibration, account, epsilon, per, of)
+    pending: PendingCheck | None = st.session_state.get(_PENDING)
+    if pending is not None and pending.refusal:
+        st.error(as_text(pending.refusal))
+    if pending is None or pending.refusal or pending.terms != wanted.terms:
+        if st.button("Release a private check …", key="check_open"):
+            st.session_state[_PENDING] = wanted
+            st.rerun()
+        return
+    st.markdown(
+        f"**Spend ε = {pending.epsilon:g} of the budget of {as_text(pending.account.name)}?** "
+        f"{shown(pending.account.left)} is left now. ε protects one {used.unit}. A release cannot be taken back."
+    )
+    with st.container(horizontal=True):
+        confirmed = st.button(f"Spend ε = {pending.epsilon:g} and release", type="primary", key="check_spend")
+        if st.button("Cancel", key="check_cancel"):
+            st.session_state.pop(_PENDING)
+            st.rerun()
+    if confirmed:
+        _spend(pending)
+
+
+def _spend(pending: PendingCheck) -> None:
+    try:
+        pending.result = open_ledger().check(
+            pending.records,
+            pending.calibration,
+            pending.account,
+            pending.epsilon,
+            per=pending.per,
+            request=pending.request,
+        )
+        st.session_state[_DONE] = pending
+        st.session_state.pop(_PENDING)
+    except PpsetsError as error:
+        pending.refusal = str(error)
+    st.rerun()
+
+
+def _show_private(check: PrivateCheck, calibration: Drawn) -> None:
+    names = ["all together"] if check.per is None else list(check.classes)
+    verdicts = Promise(calibration).judge_private(check)
+    rows = [
+        {
+            "who": name,
+            "covered, about": "" if math.isnan(share) else f"{100 * share:.1f}%",
+            "95% interval, noise counted": f"{100 * low:.1f}% to {100 * high:.1f}%",
+            "verdict": verdict,
+        }
+        for name, share, (low, high), verdict in zip(names, check.shares(), check.intervals(), verdicts, strict=True)
+    ]
+    st.success(f"Released for ε = {check.epsilon:g}: this may be shown to anyone.")
+    st.dataframe(rows, hide_index=True, alt="The private check's shares with their intervals")
+    st.download_button(
+        "Download the private check (JSON)",
+        check.to_json(),
+        "private-check.json",
+        "application/json",
+        key="check_json",
+        on_click="ignore",
+    )
