@@ -57,6 +57,8 @@ def _table(args: argparse.Namespace, calibration: Drawn) -> int:
     marks = _marks(calibration)
     if calibration.is_for(patients.model) is None:
         marks.append("UNKNOWN MODEL: calibration and table do not both name their model; the two must belong together.")
+    if (alarm := sets.alarm) is not None:
+        marks.append(f"ALARM: {alarm.words}" if alarm.is_on else alarm.words)
     if writer is not None:
         write_sets(args.out, writer(sets, origin))
     if args.json:

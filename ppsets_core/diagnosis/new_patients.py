@@ -11,6 +11,7 @@ import numpy as np
 
 from ppsets_core.calibration import Drawn
 from ppsets_core.coverage_check import Check, check_records
+from ppsets_core.familiarity import Alarm, alarm_over, watch_for
 from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.provenance import Provenance
 from ppsets_core.records.new_patients import NewPatients
@@ -62,6 +63,18 @@ class PatientSets:
     def missed(self) -> np.ndarray:
         """The rows whose set lacks the true diagnosis."""
         return np.empty(0, dtype=np.int64) if self.check is None else self.patients.checkable()[self.check.missed]
+
+    @cached_property
+    def familiar(self) -> list[bool | None]:
+        """Whether each patient is like the calibration's; None where that cannot be told."""
+        known = self.patients.familiarity
+        watch = watch_for(self.calibration, self.patients.model)
+        return [watch.is_familiar(None if known is None else float(known[row])) for row in range(len(self.sizes))]
+
+    @property
+    def alarm(self) -> Alarm | None:
+        """The alarm over the whole table."""
+        return alarm_over(self.familiar, watch_for(self.calibration, self.patients.model))
 
 
 def sets_of_new_patients(patients: NewPatients, calibration: Drawn) -> PatientSets:
@@ -124,9 +137,10 @@ def json_of_sets(sets: PatientSets, provenance: Provenance, notes: Sequence[str]
             "set": members,
             "probabilities": dict(zip(patients.classes, shares, strict=True)),
             **({} if label is None else {"label": label}),
+            **({} if patients.familiarity is None else {"familiar": familiar}),
         }
-        for who, members, shares, label in zip(
-            whose, sets.ranked, patients.probabilities.tolist(), _labels(patients), strict=True
+        for who, members, shares, label, familiar in zip(
+            whose, sets.ranked, patients.probabilities.tolist(), _labels(patients), sets.familiar, strict=True
         )
     ]
     document = {"patients": told, "counts": sets.counts(), "notes": list(notes), "provenance": provenance.document()}
@@ -150,6 +164,7 @@ def _columns(sets: PatientSets, rows: np.ndarray, written: Callable[[list[str]],
         ]
     if patients.familiarity is not None:
         columns["familiarity"] = patients.familiarity[rows]
+        columns["like the calibration's"] = [sets.familiar[row] for row in rows.tolist()]
     for number, name in enumerate(patients.classes):
         columns[f"p({name})"] = patients.probabilities[rows, number]
     return columns

@@ -98,3 +98,27 @@ def test_each_group_gets_its_own_threshold_and_an_unknown_one_everything():
     for row, threshold in enumerate([*drawn.thresholds, 1.0]):
         assert found.members[row].tolist() == (1 - patients.probabilities[row] <= threshold).tolist()
     assert len(found.ranked[2]) == 14
+
+
+def test_a_table_with_familiarity_says_who_is_unlike_the_calibration_and_raises_the_alarm():
+    def with_familiarity(rows: int, seed: int, low: float) -> bytes:
+        values = np.random.default_rng(seed).uniform(low, low + 0.5, rows).tolist()
+        header, *lines = table(rows, seed).strip().split("\n")
+        told = [f"{line},{value!r}" for line, value in zip(lines, values, strict=True)]
+        return "\n".join([f"{header},familiarity", *told]).encode()
+
+    drawn = calibrate(read_scores(with_familiarity(3000, 0, 0.0), "cal.csv"), 0.1, 5.0)
+    for low, unlike in ((0.0, False), (0.5, True)):
+        patients = read_new_patients(with_familiarity(200, 1, low), classes=CLASSES)
+        sets = sets_of_new_patients(patients, drawn)
+        assert sets.alarm.is_on is unlike
+        assert sets.familiar == (patients.familiarity <= drawn.familiarity_threshold).tolist()
+        rows = list(csv.DictReader(io.StringIO(csv_of_sets(sets, Provenance(drawn, None)).decode())))
+        assert [row["like the calibration's"] for row in rows] == [str(one).lower() for one in sets.familiar]
+        told = json.loads(json_of_sets(sets, Provenance(drawn, None)))["patients"]
+        assert [one["familiar"] for one in told] == sets.familiar
+
+
+def test_a_table_without_familiarity_says_nothing_of_it(sets):
+    assert sets.alarm is None
+    assert "like the calibration's" not in as_table(sets).column_names
