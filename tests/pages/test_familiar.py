@@ -109,3 +109,13 @@ def test_too_few_records_and_no_column_are_said(upload):
 @pytest.mark.parametrize("name", ["diagnose", "model"])
 def test_whom_the_model_is_for_is_said(screen, name):
     assert "children of one to five from one hospital" in texts(screen(name))
+
+
+def test_a_table_of_unlike_patients_raises_the_alarm(app, screen):
+    app.session_state["active_calibration"] = drawn(1000, 0.5)
+    app.session_state["active_calibration_source"] = "a test"
+    at = screen("diagnose")
+    at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
+    rows = [",".join([*CLASSES, "familiarity"]), *["0.2,0.7,0.1,0.9"] * 40]
+    at.file_uploader(key="diagnose_table").set_value(("new.csv", "\n".join(rows).encode(), "text/csv")).run()
+    assert any("40 of 40 X-rays are unlike those of the calibration; about 2 were" in one.value for one in at.error)

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.widgets.diagnose.card import show_card
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.exports import show_exports
+from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.viewer.dialog import show_viewer
@@ -54,11 +55,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
 
 def _say_how_familiar(answers: list[Answer], watch: Watch) -> None:
     """The alarm, first of all, where it is on; else how many are unlike, or why that cannot be told."""
-    alarm = alarm_of(answers, watch)
-    if alarm is not None and alarm.is_on:
-        st.error(alarm.words, icon=":material/notification_important:")
-    elif alarm is not None:
-        st.caption(alarm.words)
+    show_alarm(alarm_of(answers, watch))
     if watch.words:
         st.caption(watch.words)
 

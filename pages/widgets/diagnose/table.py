@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.widgets.calibrate.score_source import TYPES
 from pages.widgets.diagnose.check import show_check
+from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
 from ppsets_core.diagnosis.new_patients import (
@@ -57,6 +58,7 @@ def show_table(calibration: Drawn) -> None:
 def _show_sets(sets: PatientSets, calibration: Drawn, of: str, name: str) -> None:
     patients, tally = sets.patients, sets.counts()
     st.subheader(as_text(f"Sets of {patients.source}"), anchor=False)
+    show_alarm(sets.alarm)
     with st.container(horizontal=True, gap="medium"):
         st.metric("Patients", f"{len(patients):,}", width="content")
         for label, kind in (("One diagnosis", "one"), ("Several", "several"), ("None", "none")):
