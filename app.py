@@ -1,6 +1,8 @@
 """Entry: the gate before every request; page configuration, navigation, and what every screen shares."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -8,11 +10,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.widgets.calibration_card import one_line
 from pages.widgets.glossary import show_glossary
 from pages.widgets.guard import guarded
+from pages.widgets.person import OPEN_TO, admitted, may, may_open, show_person
 from pages.widgets.server.start import browser_opened, protection
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
 from pages.widgets.uploads import drop_uploads_of_no_widget
+from ppsets_core.access import VIEWER
 from ppsets_core.wording import NOT_A_DEVICE
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
 
 HERE = Path(__file__).parent
 LOGO = str(HERE / "assets" / "logo.svg")
@@ -36,12 +43,19 @@ def main() -> None:
     drop_uploads_of_no_widget()
     st.logo(LOGO, size="large")
     st.html(STYLE)
-    screen = st.navigation(
-        [
-            st.Page(f"pages/{name}.py", title=name.title(), icon=SCREENS[name], default=name == "home")
-            for name in SCREENS
-        ]
-    )
+    screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
+    with guarded():
+        if admitted():
+            _show(screen.title.lower(), screen.run)
+
+
+def _page(name: str) -> "StreamlitPage":
+    seen: Literal["visible", "hidden"] = "visible" if may_open(name) else "hidden"
+    path, is_home = f"pages/{name}.py", name == "home"
+    return st.Page(path, title=name.title(), icon=SCREENS[name], default=is_home, visibility=seen)
+
+
+def _show(name: str, run: Callable[[], None]) -> None:
     with st.sidebar:
         calibration = active_calibration()
         if calibration is None:
@@ -50,10 +64,14 @@ def main() -> None:
             st.markdown(f":small[{as_text(f'Calibrated with {calibration_source()}: {one_line(calibration)}.')}]")
         st.markdown(f":small[**{NOT_A_DEVICE}**]")
         show_glossary()
+        show_person()
     with st.container(key="narrow_notice"):
         st.markdown(f":small[**{NOT_A_DEVICE}**]")
-    with guarded():
-        screen.run()
+    if may_open(name):
+        run()
+    else:
+        st.title(name.title())
+        st.info(f"This screen is for a {' or a '.join(OPEN_TO[name])}. Ask whoever runs this server for that role.")
 
 
 if get_script_run_ctx(suppress_warning=True) is None:

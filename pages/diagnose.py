@@ -3,11 +3,13 @@
 import streamlit as st
 
 from pages.widgets.active_model import fits_model, model_name, who_it_is_for, why_not_for_xrays
+from pages.widgets.calibrate.saved_source import load_saved
 from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
 from pages.widgets.diagnose.table import show_table
 from pages.widgets.guard import guarded
 from pages.widgets.last_release import offer_last_release
+from pages.widgets.person import may_open
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
@@ -56,7 +58,8 @@ def _refuse(why: str) -> None:
         as_text(f"X-rays cannot be told sets with this calibration. {why} This session classifies with {model_name()}.")
     )
     with st.container(horizontal=True):
-        st.page_link("pages/calibrate.py", label="Calibrate for this model", icon=":material/tune:")
+        if may_open("calibrate"):
+            st.page_link("pages/calibrate.py", label="Calibrate for this model", icon=":material/tune:")
         st.page_link("pages/model.py", label="Load the other weights", icon=":material/neurology:")
 
 
@@ -64,6 +67,10 @@ def _say_what_to_do() -> None:
     st.write(
         "X-rays in, a ranked set of diagnoses out. First the threshold must be set that decides what enters a set."
     )
+    if not may_open("calibrate"):
+        st.info("This session has no calibration yet. Give one that a curator handed to you, or try the demo on Home.")
+        load_saved()
+        return
     st.info("This session has no calibration yet. Try the demo on Home, or calibrate with records of your own.")
     offer_last_release()
     with st.container(horizontal=True):

@@ -8,6 +8,7 @@ from pages.widgets.active_model import fits_model, warn_of_other_weights
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.home.demo import Demo, run_demo
 from pages.widgets.last_release import offer_last_release
+from pages.widgets.person import may_open
 from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
@@ -37,8 +38,9 @@ def main() -> None:
     _steps()
     st.subheader("This session")
     _calibration()
-    st.subheader("Privacy budgets")
-    _budgets()
+    if may_open("ledger"):
+        st.subheader("Privacy budgets")
+        _budgets()
 
 
 def _steps() -> None:
@@ -46,7 +48,8 @@ def _steps() -> None:
         with column.container(border=True, height="stretch"):
             st.markdown(f"**{name}**")
             st.write(sentence)
-            st.page_link(f"pages/{page}.py", label=f"Open {page.title()}", icon=":material/arrow_forward:")
+            if may_open(page):
+                st.page_link(f"pages/{page}.py", label=f"Open {page.title()}", icon=":material/arrow_forward:")
 
 
 def _calibration() -> None:

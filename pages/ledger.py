@@ -3,10 +3,13 @@
 import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
+from pages.widgets.ledger.open_account import open_account_step
 from pages.widgets.ledger.raise_budget import raise_budget_step
+from pages.widgets.person import may, may_open
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Ledger
+from ppsets_core.access import STEWARD
 from ppsets_core.figures.ledger import spending
 from ppsets_core.ledger import BudgetChange, Refusal, Release
 from ppsets_core.ledger.amounts import shown
@@ -24,10 +27,12 @@ def main() -> None:
         "under whatever name; a release that would cost someone more is refused before anything is drawn."
     )
     ledger = open_ledger()
+    open_account_step(ledger)
     accounts = ledger.accounts()
     if not accounts:
         st.info("The ledger is empty. A data set gets its budget with its first calibration.")
-        st.page_link("pages/calibrate.py", label="Open Calibrate", icon=":material/arrow_forward:")
+        if may_open("calibrate"):
+            st.page_link("pages/calibrate.py", label="Open Calibrate", icon=":material/arrow_forward:")
         return
     st.subheader("Budgets")
     st.dataframe(
@@ -39,7 +44,8 @@ def main() -> None:
         "Releases from other patients under one name may cost more than its budget together: no patient loses more. "
         "What each has lost is kept as a hash that only this ledger's key can read, and is shown to nobody."
     )
-    raise_budget_step(ledger, accounts)
+    if may(STEWARD):
+        raise_budget_step(ledger, accounts)
     _spending(ledger)
     _releases(ledger)
     _history(ledger)

@@ -8,8 +8,10 @@ from pages.widgets.model.card import show_card
 from pages.widgets.model.switch import say_what_changed
 from pages.widgets.model.tuning import show_tuning
 from pages.widgets.model.weights import show_weights
+from pages.widgets.person import may
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
+from ppsets_core.access import CURATOR
 
 VIEWS = {"Model card": show_card, "Weights": show_weights, "Fine-tune": show_tuning}
 
@@ -18,7 +20,8 @@ def main() -> None:
     st.title("Model")
     st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
     say_what_changed()
-    for tab, show in zip(st.tabs(list(VIEWS), on_change="rerun", key="model_view"), VIEWS.values(), strict=True):
+    views = {name: show for name, show in VIEWS.items() if show is not show_tuning or may(CURATOR)}
+    for tab, show in zip(st.tabs(list(views), on_change="rerun", key="model_view"), views.values(), strict=True):
         if tab.open:
             with tab, guarded():
                 show()

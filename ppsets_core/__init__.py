@@ -12,7 +12,7 @@
 from typing import TYPE_CHECKING
 
 from ppsets_core.calibration import Calibration, Simulation
-from ppsets_core.errors import BudgetError, FileError, InputError, LedgerError, PpsetsError
+from ppsets_core.errors import AccessError, BudgetError, FileError, InputError, LedgerError, PpsetsError
 from ppsets_core.evaluation import Evaluation, evaluate
 from ppsets_core.ledger import Account, Actor, Ledger, Release
 from ppsets_core.planning import Plan, plan, smallest_epsilon, smallest_n
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _OF_THE_NETWORK = ("XrayModel", "load_model", "predict", "predict_folder")
 
 __all__ = [
+    "AccessError",
     "Account",
     "Actor",
     "BudgetError",

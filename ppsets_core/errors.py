@@ -19,3 +19,7 @@ class LedgerError(PpsetsError):
 
 class BudgetError(LedgerError):
     """The release would exceed the data set's privacy budget; nothing was drawn or charged."""
+
+
+class AccessError(LedgerError):
+    """Whoever is logged in may not do this, or is no longer logged in; nothing was drawn, charged or changed."""

@@ -56,6 +56,7 @@ def test_the_package_asks_for_what_is_pinned_within_a_range(name):
     assert {name: pin for name, pin in pins.items() if pin not in ranges[name]} == {}
     assert [name for name, span in ranges.items() if {one.operator for one in span} != {">=", "<"}] == []
     assert set(project["optional-dependencies"]["app"]) <= set(project["dependencies"])
+    assert set(project["optional-dependencies"]["login"]) <= set(project["optional-dependencies"]["dev"])
 
 
 def test_the_changelog_tells_of_this_version():

@@ -11,7 +11,7 @@ from tests.pages.driving import ROOT
 
 LAYERS = (
     ("errors", "background", "version"),
-    ("validation", "binomial", "bins", "places", "files"),
+    ("validation", "binomial", "bins", "places", "files", "access"),
     ("rules", "model_fingerprint", "split_conformal", "synthetic"),
     ("planning", "sampling"),
     ("calibration",),

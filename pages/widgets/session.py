@@ -2,7 +2,9 @@
 
 import streamlit as st
 
+from pages.widgets.person import bearer, login_is_configured
 from ppsets_core import Calibration, Ledger, Simulation
+from ppsets_core.ledger.personal import PersonalLedger
 from ppsets_core.ledger.store import stamp_of
 from ppsets_core.places import ledger_path
 
@@ -26,11 +28,14 @@ def set_active_calibration(calibration: Calibration | Simulation | None, source:
 
 
 def open_ledger() -> Ledger:
-    """The ledger of PPSETS_HOME, the same as the command line's; opened anew only where its files have changed."""
+    """The ledger of PPSETS_HOME, the same as the command line's; opened anew only where its files have changed.
+
+    Where people log in it is in the hands of this session's person, who is looked up again at every charge."""
     path = ledger_path()
     if stamp_of(path) is None:
         Ledger(path)  # makes the files, or says why it cannot
-    return _opened(str(path), stamp_of(path))
+    ledger = _opened(str(path), stamp_of(path))
+    return PersonalLedger(ledger, bearer()) if login_is_configured() else ledger
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -8,8 +8,10 @@ from typing import Literal
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from pages.widgets.person import may
 from pages.widgets.uploads import MOST_MEGABYTES
 from ppsets_core import InputError
+from ppsets_core.access import CURATOR
 
 Chosen = Path | list[UploadedFile]
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
@@ -21,7 +23,7 @@ def choose_xrays(
     key: str, *, types: list[str] | None = TYPES, on_change: Callable[[], None] | None = None
 ) -> Chosen | None:
     """What `read_folder` takes, or None while nothing is chosen. `on_change` hears of every other choice."""
-    base = data_directory()
+    base = data_directory() if may(CURATOR) else None
     ways = [FILES, FOLDER, SERVER] if base else [FILES, FOLDER]
     way = st.segmented_control(
         "Where are the X-rays?",

@@ -27,9 +27,9 @@ class App:
 
 
 @contextmanager
-def serve(folder: Path, **environment: str) -> Iterator[App]:
+def serve(folder: Path, port: int | None = None, **environment: str) -> Iterator[App]:
     """Run the app while the block lasts; only the process started here is stopped."""
-    port = _free_port()
+    port = port or free_port()
     home, data, log_file = folder / "home", folder / "data", folder / "log.txt"
     data.mkdir()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
@@ -47,7 +47,7 @@ def serve(folder: Path, **environment: str) -> Iterator[App]:
             process.wait(timeout=20)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         return probe.getsockname()[1]

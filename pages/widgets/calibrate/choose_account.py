@@ -5,8 +5,10 @@ Nothing here looks for the records in the ledger: whether it has met them is tol
 
 import streamlit as st
 
+from pages.widgets.person import may
 from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger, Records
+from ppsets_core.access import STEWARD
 from ppsets_core.ledger.amounts import shown
 
 BUDGET_HELP = (
@@ -34,6 +36,9 @@ def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_bud
         right.write("")
         st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {in_words(named)}."))
         return named
+    if not may(STEWARD):
+        st.info(as_text(f"'{name}' is not in the ledger. Ask a steward to open it with a budget, then go on here."))
+        return None
     budget = right.number_input(
         "Privacy budget of the data set",
         min_value=0.01,

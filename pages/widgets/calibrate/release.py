@@ -10,6 +10,7 @@ from pages.widgets.calibrate.pending_release import PendingRelease
 from pages.widgets.calibrate.reading import Reading
 from pages.widgets.calibrate.registry import offer_registry_entry
 from pages.widgets.calibration_card import show_calibration
+from pages.widgets.person import why_label
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.text import as_text
@@ -75,7 +76,7 @@ def _ask(ledger: Ledger, wanted: PendingRelease) -> None:
         if pending.records.patients is not None and pending.records.unit == "record":
             st.warning(SEVERAL)
         pending.reason = st.text_input(
-            "Why (optional)", max_chars=LONGEST_REASON, key=f"reason_{pending.request}", help=REASON_HELP
+            why_label(), max_chars=LONGEST_REASON, key=f"reason_{pending.request}", help=REASON_HELP
         )
         with st.container(horizontal=True):
             confirmed = st.button(

@@ -11,6 +11,7 @@ import numpy as np
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.calibrate.score_source import DEMO_BUDGET, DEMO_DATASET
 from ppsets_core import (
+    AccessError,
     Account,
     BudgetError,
     Calibration,
@@ -51,6 +52,9 @@ def run_demo(open_ledger: Callable[[], Ledger]) -> Demo:
     for attempt in range(_ATTEMPTS):
         try:
             return _released(open_ledger(), records, chosen, f"{attempt // 2}")
+        except AccessError as error:
+            why = str(error)
+            break
         except LedgerError as error:
             why = str(error)
             time.sleep(_SECONDS)
@@ -68,7 +72,7 @@ def _released(ledger: Ledger, records: Records, chosen: Plan, attempt: str) -> D
     digest = hashlib.sha256(records.scores.tobytes()).hexdigest()[:16]
     request = f"demo {digest} {ALPHA} {EPSILON} {chosen.method} {attempt}"
     try:
-        drawn = ledger.release(records, chosen, account, request=request)
+        drawn = ledger.release(records, chosen, account, request=request, reason="the demo")
     except BudgetError:
         return _last_release(ledger, account.name)
     sentence = (

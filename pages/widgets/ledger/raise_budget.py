@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.widgets.person import why_label
 from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger
 from ppsets_core.ledger.amounts import amount, shown
@@ -48,7 +49,7 @@ def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
             "It is recorded, and cannot be undone."
         )
         reason = st.text_input(
-            "Why (optional)",
+            why_label(),
             max_chars=LONGEST_REASON,
             key="raise_reason",
             help="Kept in the ledger and its exports; it must name no patient.",

@@ -1,6 +1,7 @@
 """Where the app listens: on this machine only, unless people log in."""
 
 import ipaddress
+from functools import cache
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -18,10 +19,11 @@ def hosts() -> list[str]:
     if st.get_option("server.trustedUserHeaders"):
         raise InputError("server.trustedUserHeaders must be empty: people log in by OpenID Connect, not by a header.")
     redirect = login_redirect()
-    if redirect is None and not is_local(st.get_option("server.address")):
+    reachable = [st.get_option("server.address"), *names]
+    if redirect is None and not all(map(is_local, reachable)):
         raise InputError(
             "Without a log-in this app listens on localhost only: whoever reaches it may read and spend everything. "
-            "Leave server.address as it is, or configure a log-in first (docs/deploy.md)."
+            "Leave server.address and server.allowedHosts as they are, or configure a log-in first (docs/deploy.md)."
         )
     if redirect is not None and (name := urlsplit(redirect).hostname or "") not in names:
         raise InputError(
@@ -31,8 +33,11 @@ def hosts() -> list[str]:
     return names
 
 
+@cache
 def login_redirect() -> str | None:
-    """Where people come back to after logging in, as secrets.toml says; None where no log-in is configured."""
+    """Where people come back to after logging in, as secrets.toml says; None where no log-in is configured.
+
+    Settled when the server starts: a file that is lost later opens nothing."""
     if not st.secrets.load_if_toml_exists() or "auth" not in st.secrets:
         return None
     return str(st.secrets["auth"].get("redirect_uri", ""))

@@ -1,0 +1,66 @@
+"""The app for several people: a provider that knows them, on this machine, and what each does to come in."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.browser.driving import settle
+from tests.browser.server import App, free_port, serve
+
+GROUPS = {
+    "vera": ["readers"],
+    "carl": ["data"],
+    "cora": ["data"],
+    "stella": ["office"],
+    "norman": ["choir"],
+}
+COOKIE_SECRET = "0123456789abcdef0123456789abcdef"
+SECRETS = """
+[auth]
+redirect_uri = "{url}/oauth2callback"
+cookie_secret = "{secret}"
+client_id = "ppsets"
+client_secret = "secret"
+server_metadata_url = "{provider}/.well-known/openid-configuration"
+
+[roles]
+claim = "groups"
+viewer = ["readers"]
+curator = ["data"]
+steward = ["office"]
+"""
+
+
+@contextmanager
+def serve_with_login(folder: Path) -> Iterator[tuple[App, str]]:
+    """The app, and its provider's address."""
+    from oidc_provider_mock import User, run_server_in_thread
+
+    users = [User(sub=who, claims={"name": who.title(), "groups": groups}) for who, groups in GROUPS.items()]
+    with run_server_in_thread(user_claims=users) as provider:
+        issuer, port = f"http://localhost:{provider.server_port}", free_port()
+        secrets = folder / "secrets.toml"
+        secrets.write_text(SECRETS.format(url=f"http://localhost:{port}", secret=COOKIE_SECRET, provider=issuer))
+        with serve(folder, port, STREAMLIT_SECRETS_FILES=str(secrets)) as app:
+            yield app, issuer
+
+
+def log_in(page, app: App, who: str) -> None:
+    page.goto(app.url)
+    page.get_by_role("button", name="Log in", exact=True).click()
+    page.get_by_role("button", name=who, exact=True).click()
+    page.wait_for_url(f"{app.url}/**")
+    page.get_by_text(f"Logged in as {who.title()}").first.wait_for()
+    settle(page)
+
+
+def cookie_of(app: App, issuer: str, who: str, lasts: float) -> dict:
+    """The cookie that Streamlit gives to whoever logs in, with a token that holds for so many seconds yet."""
+    from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+
+    claims = {"iss": issuer, "sub": who, "name": who.title(), "groups": GROUPS[who], "exp": int(time.time() + lasts)}
+    payload = json.dumps({**claims, "origin": app.url, "is_logged_in": True, "provider": "default"})
+    value = create_signed_value(COOKIE_SECRET, "_streamlit_user", payload).decode()
+    return {"name": "_streamlit_user", "value": value, "url": app.url, "httpOnly": True, "sameSite": "Lax"}

@@ -1,0 +1,210 @@
+"""Several people at one server: each comes in by their provider, and sees and spends as their role allows."""
+
+import base64
+import json
+import re
+import time
+
+import pytest
+
+from ppsets_core import Ledger
+from tests.browser.driving import choose, go_to, press, sees, settle, upload
+from tests.browser.logging_in import cookie_of, log_in, serve_with_login
+from tests.browser.samples import score_file
+
+pytest.importorskip("oidc_provider_mock", reason="The stand-in for an OpenID provider is not installed.")
+
+
+@pytest.fixture(scope="module")
+def shared(chromium, tmp_path_factory):
+    with serve_with_login(tmp_path_factory.mktemp("login")) as found:
+        yield found
+
+
+@pytest.fixture
+def app(shared):
+    return shared[0]
+
+
+@pytest.fixture
+def ledger(app) -> Ledger:
+    return Ledger(app.home / "ledger.sqlite")
+
+
+def fill(page, label: str, value: str) -> None:
+    box = page.get_by_label(label, exact=True)
+    box.fill(value)
+    box.press("Enter")
+    settle(page)
+
+
+def screens(page) -> list[str]:
+    texts = page.get_by_test_id("stSidebarNav").get_by_role("link").all_inner_texts()
+    return [text.split()[-1] for text in texts]
+
+
+def open_account(page, name: str) -> None:
+    go_to(page, "Ledger")
+    page.get_by_text("Open an account").click()
+    page.get_by_label("Name of the data set", exact=True).fill(name)
+    page.get_by_label("Why", exact=True).fill("a new cohort")
+    press(page, "Open the account")
+    sees(page, "is open with a budget of 2")
+
+
+def spend(page, name: str, seed: int, why: str) -> None:
+    go_to(page, "Calibrate")
+    choose(page, "A score file")
+    upload(page, score_file(f"{name}.csv", 700, seed))
+    press(page, "Calibrate …")
+    fill(page, "Why", why)
+    press(page, re.compile("^Spend ε"))
+
+
+def test_nobody_without_a_log_in_sees_anything(page, app):
+    for path in ("", "calibrate", "ledger", "diagnose"):
+        page.goto(f"{app.url}/{path}")
+        page.get_by_role("button", name="Log in", exact=True).wait_for()
+        assert page.get_by_test_id("stSidebarNav").count() == 0
+        assert page.get_by_role("heading", level=1).all_inner_texts() == ["ppsets"]
+
+
+def test_whoever_has_no_role_gets_no_screen(page, app):
+    log_in(page, app, "norman")
+    sees(page, "nobody gave you a role")
+    assert page.get_by_test_id("stSidebarNav").count() == 0
+
+
+def test_a_viewer_cannot_spend_by_any_route(new_page, app, ledger):
+    page = new_page()
+    log_in(page, app, "vera")
+    assert screens(page) == ["Home", "Diagnose", "Explore", "Model"]
+    before = ledger.releases()
+    tab = page.context.new_page()
+    for screen in ("calibrate", "ledger"):
+        tab.goto(f"{app.url}/{screen}")
+        sees(tab, "This screen is for a curator")
+        assert tab.get_by_role("button", name=re.compile("Calibrate …|Raise|Spend")).count() == 0
+    press(page, "Try the demo")
+    sees(page, "Only a curator may read records or spend here")
+    sees(page, "no private release")
+    assert ledger.releases() == before
+
+
+REPLAY = """async ([address, frames]) => {
+    const token = document.cookie.match(/_streamlit_xsrf=([^;]*)/)[1];
+    const socket = new WebSocket(address, ['streamlit', token]);
+    socket.binaryType = 'arraybuffer';
+    let answers = 0;
+    socket.onmessage = () => answers++;
+    await new Promise(done => socket.onopen = done);
+    for (const frame of frames) {
+        socket.send(Uint8Array.from(atob(frame), letter => letter.charCodeAt(0)));
+        await new Promise(done => setTimeout(done, 4000));
+    }
+    socket.close();
+    return answers;
+}"""
+
+
+def test_the_same_message_spends_for_a_curator_and_not_for_a_viewer(new_page, app, ledger):
+    """The demo's button is on a screen that both have, so that a viewer's click, replayed, is valid for a curator."""
+    stella, vera, carl = new_page(), new_page(), new_page()
+    log_in(stella, app, "stella")
+    open_account(stella, "coronahack-demo")
+    sent: list[bytes | str] = []
+    vera.on("websocket", lambda socket: (sent.clear(), socket.on("framesent", lambda frame: sent.append(frame))))
+    log_in(vera, app, "vera")
+    press(vera, "Try the demo")
+    sees(vera, "Only a curator may read records or spend here")
+    frames = [base64.b64encode(frame).decode() for frame in sent if isinstance(frame, bytes)]
+    socket = app.url.replace("http", "ws", 1) + "/_stcore/stream"
+    before = len(ledger.releases())
+    assert vera.evaluate(REPLAY, [socket, frames]) > 0
+    assert len(ledger.releases()) == before
+    log_in(carl, app, "carl")
+    assert carl.evaluate(REPLAY, [socket, frames]) > 0
+    assert len(ledger.releases()) == before + 1
+
+
+def test_curators_spend_what_a_steward_opened_and_see_nothing_of_each_other(new_page, app, shared, ledger):
+    issuer = shared[1]
+    stella, carl, cora = new_page(), new_page(), new_page()
+    log_in(stella, app, "stella")
+    open_account(stella, "north")
+    open_account(stella, "south")
+    log_in(carl, app, "carl")
+    log_in(cora, app, "cora")
+    spend(carl, "north", 1, "the winter audit")
+    spend(cora, "south", 2, "the summer audit")
+    for page, own, other in ((carl, "north", "south"), (cora, "south", "north")):
+        sees(page, "Your calibration")
+        go_to(page, "Ledger")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export everything (JSON)").click()
+        text = download.value.path().read_text()
+        assert own in text
+        assert other not in text
+        assert page.get_by_text("Raise a budget").count() == 0
+    told = {one.account: (one.actor.issuer, one.actor.subject, one.reason) for one in ledger.releases()}
+    assert told["north"] == (issuer, "carl", "the winter audit")
+    assert told["south"] == (issuer, "cora", "the summer audit")
+    go_to(stella, "Model")
+    go_to(stella, "Ledger")
+    with stella.expect_download() as download:
+        stella.get_by_role("button", name="Export everything (JSON)").click()
+    exported = json.loads(download.value.path().read_text())
+    assert {one["subject"] for one in exported["releases"]} >= {"carl", "cora"}
+    assert "Raise a budget" in stella.get_by_test_id("stMain").inner_text()
+
+
+def test_a_curator_opens_no_account(page, app, ledger):
+    log_in(page, app, "carl")
+    go_to(page, "Calibrate")
+    choose(page, "A score file")
+    upload(page, score_file("unheard-of.csv", 700, 5))
+    sees(page, "Ask a steward to open it")
+    assert page.get_by_role("button", name="Calibrate …").count() == 0
+
+
+def test_an_expired_log_in_opens_nothing_and_one_that_expires_spends_nothing(new_page, app, shared, ledger):
+    page = new_page()
+    page.context.add_cookies([cookie_of(app, shared[1], "carl", -1)])
+    page.goto(f"{app.url}/calibrate")
+    sees(page, "Your log-in has expired")
+    assert page.get_by_test_id("stSidebarNav").count() == 0
+    late = new_page()
+    until = time.time() + 45
+    late.context.add_cookies([cookie_of(app, shared[1], "carl", 45)])
+    late.goto(app.url)
+    late.get_by_role("button", name="Try the demo").wait_for()
+    settle(late)
+    before = ledger.releases()
+    late.wait_for_timeout(max(0, until - time.time()) * 1000 + 1500)
+    late.get_by_role("button", name="Try the demo").click()
+    sees(late, "Your log-in has expired")
+    assert ledger.releases() == before
+
+
+def test_a_cookie_that_someone_else_signed_is_no_log_in(page, app, shared):
+    cookie = cookie_of(app, shared[1], "stella", 600)
+    page.context.add_cookies([cookie | {"value": cookie["value"][:-2] + "AA"}])
+    page.goto(app.url)
+    page.get_by_role("button", name="Log in", exact=True).wait_for()
+
+
+def test_logging_out_ends_other_tabs_and_copies_of_the_cookie(new_page, app):
+    page = new_page()
+    log_in(page, app, "vera")
+    kept = page.context.cookies()
+    tab = page.context.new_page()
+    tab.goto(app.url)
+    sees(tab, "Logged in as Vera")
+    tab.get_by_role("button", name="Log out").click()
+    tab.wait_for_url(re.compile("end_session|/$"))
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Explore").click()
+    sees(page, "You are not logged in, or no longer")
+    copy = new_page()
+    copy.context.add_cookies(kept)
+    copy.goto(app.url)
+    sees(copy, "You are not logged in, or no longer")

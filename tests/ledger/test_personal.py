@@ -1,0 +1,142 @@
+"""A ledger in one person's hands: who may charge, open and raise, what they see, and that it is on record."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from ppsets_core import access, plan
+from ppsets_core.access import CURATOR, STEWARD, VIEWER, Person
+from ppsets_core.errors import AccessError
+from ppsets_core.ledger import Account, Ledger
+from ppsets_core.ledger.export import export_csv, export_json
+from ppsets_core.ledger.personal import PersonalLedger
+from ppsets_core.records.records import Records
+
+ISSUER = "https://id.example"
+PLAN = plan(200, 0.1, 1.0)
+WHY = "the yearly audit"
+
+
+def person(name: str, *roles: str, lasts: float = 60) -> Person:
+    return Person(ISSUER, name, frozenset(roles), time.time() + lasts)
+
+
+def records(seed: int = 0) -> Records:
+    scores = np.random.default_rng(seed).uniform(0, 1, 200)
+    return Records("ward.csv", scores, scores)
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def held(ledger: Ledger, who: Person) -> PersonalLedger:
+    return PersonalLedger(ledger, lambda: who)
+
+
+def opened(ledger: Ledger, name: str = "ward") -> Account:
+    return held(ledger, person("stella", STEWARD)).open_account(name, 3, reason="a new cohort")
+
+
+@pytest.mark.parametrize("roles", [(), (VIEWER,), (STEWARD,), (VIEWER, STEWARD)])
+def test_only_a_curator_spends(ledger, roles):
+    account = opened(ledger)
+    with pytest.raises(AccessError, match="Only a curator"):
+        held(ledger, person("vera", *roles)).release(records(), PLAN, account, reason=WHY)
+    assert ledger.releases() == []
+    assert held(ledger, person("carl", CURATOR)).release(records(), PLAN, account, reason=WHY).epsilon == 1
+    assert [str(one.epsilon) for one in ledger.releases()] == ["1.0"]
+
+
+@pytest.mark.parametrize("roles", [(), (VIEWER,), (CURATOR,)])
+def test_only_a_steward_opens_and_raises(ledger, roles):
+    account = opened(ledger)
+    hands = held(ledger, person("carl", *roles))
+    with pytest.raises(AccessError, match="Only a steward"):
+        hands.open_account("another", 2, reason=WHY)
+    with pytest.raises(AccessError, match="Only a steward"):
+        hands.raise_budget(account.name, 9, reason=WHY)
+    assert [(one.name, str(one.budget)) for one in ledger.accounts()] == [("ward", "3.0")]
+    assert str(held(ledger, person("stella", STEWARD)).raise_budget("ward", 9, reason=WHY).budget) == "9.0"
+
+
+def test_a_release_opens_no_account_for_a_curator(ledger):
+    hands = held(ledger, person("carl", CURATOR))
+    new = hands.account_for(records(), "ward", 2)
+    with pytest.raises(AccessError, match="Ask a steward to open it"):
+        hands.release(records(), PLAN, new, reason=WHY)
+    assert ledger.accounts() == ()
+    both = held(ledger, person("bea", CURATOR, STEWARD))
+    both.release(records(), PLAN, new, reason=WHY)
+    assert [one.name for one in ledger.accounts()] == ["ward"]
+
+
+def test_a_log_in_that_expires_between_the_screen_and_the_charge_does_not_count(ledger, monkeypatch):
+    account = opened(ledger)
+    carl = held(ledger, person("carl", CURATOR, STEWARD, lasts=60))
+    later = time.time() + 61
+    monkeypatch.setattr(access.time, "time", lambda: later)
+    for act in (
+        lambda: carl.release(records(), PLAN, account, reason=WHY),
+        lambda: carl.raise_budget("ward", 9, reason=WHY),
+        lambda: carl.open_account("another", 2, reason=WHY),
+    ):
+        with pytest.raises(AccessError, match="expired"):
+            act()
+    assert ledger.releases() == []
+    assert carl.accounts() == ()
+
+
+def test_who_it_is_is_asked_at_the_charge(ledger):
+    account = opened(ledger)
+    now = [person("carl", CURATOR)]
+    hands = PersonalLedger(ledger, lambda: now[0])
+    hands.release(records(), PLAN, account, reason=WHY)
+    now[0] = person("carl", VIEWER)
+    with pytest.raises(AccessError):
+        hands.release(records(), PLAN, account, reason=WHY)
+
+
+@pytest.mark.parametrize("reason", [None, "", "  "])
+def test_a_reason_is_asked_for(ledger, reason):
+    account = opened(ledger)
+    with pytest.raises(AccessError, match="Say why"):
+        held(ledger, person("carl", CURATOR)).release(records(), PLAN, account, reason=reason)
+    with pytest.raises(AccessError, match="Say why"):
+        held(ledger, person("stella", STEWARD)).raise_budget("ward", 9, reason=reason)
+    assert ledger.releases() == []
+
+
+def test_who_and_why_are_in_the_ledger_and_its_exports_and_cannot_be_given_by_the_caller(ledger):
+    from ppsets_core.ledger.accounts import Actor
+
+    account = opened(ledger)
+    forged = Actor(ISSUER, "someone else")
+    held(ledger, person("carl", CURATOR)).release(records(), PLAN, account, reason=WHY, actor=forged)
+    (release,) = ledger.releases()
+    assert (release.actor, release.reason) == (Actor(ISSUER, "carl"), WHY)
+    told = json.loads(export_json(ledger))
+    assert [(one["issuer"], one["subject"], one["reason"]) for one in told["releases"]] == [(ISSUER, "carl", WHY)]
+    assert [(one["subject"], one["reason"]) for one in told["budgets"]] == [("stella", "a new cohort")]
+    assert f"{ISSUER},carl,{WHY}" in export_csv(ledger)
+
+
+def test_curators_see_their_own_and_a_steward_sees_all(ledger):
+    held(ledger, person("carl", CURATOR)).release(records(1), PLAN, opened(ledger, "north"), reason=WHY)
+    held(ledger, person("cora", CURATOR)).release(records(2), PLAN, opened(ledger, "south"), reason=WHY)
+    carl, vera, stella = (
+        held(ledger, one) for one in (person("carl", CURATOR), person("vera", VIEWER), person("stella", STEWARD))
+    )
+    assert [one.account for one in carl.releases()] == ["north"]
+    assert [one.name for one in carl.accounts()] == ["north"]
+    assert {one.account for one in carl.budget_changes()} == {"north"}
+    assert "south" not in export_json(carl) + export_csv(carl)
+    assert (vera.releases(), vera.accounts(), vera.budget_changes()) == ([], (), ())
+    assert vera.account_for(records(1), "north") is None
+    assert carl.account_for(records(1), "south").name == "south", "by its name, to charge it"
+    assert [one.account for one in stella.releases()] == ["north", "south"]
+    same_name = held(ledger, Person("https://other.example", "carl", frozenset({CURATOR}), time.time() + 60))
+    assert same_name.releases() == []
