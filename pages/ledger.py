@@ -62,6 +62,7 @@ def _spending(ledger: Ledger) -> None:
     kept = [change for change in changes if chosen in (ALL, change.account)]
     releases = ledger.releases(None if chosen == ALL else chosen)
     st.plotly_chart(spending(releases, kept), key="spending", alt="ε spent by each data set over time, and its budget")
+    st.caption("Solid: ε spent. Dashed, in the same colour: the data set's budget.")
 
 
 def _releases(ledger: Ledger) -> None:

@@ -68,6 +68,16 @@ def _how_weak(epsilon: float, unit: str) -> str:
     return f", which is weak: the odds about a {unit} may shift by a factor of {_factor(epsilon)}"
 
 
+def weak_budget(budget: float) -> str:
+    """What a budget beyond which hardly anything is protected means; '' below that."""
+    if budget <= 2 * WEAK_EPSILON:
+        return ""
+    return (
+        f"A budget of {budget:,g} protects hardly anyone: spent in full, the odds about a record may shift by a factor "
+        f"of {_factor(budget)}. A few units in total are usual."
+    )
+
+
 def _factor(epsilon: float) -> str:
     """e^ε as people read numbers: whole up to a million, then as a power of ten."""
     if epsilon > 700:

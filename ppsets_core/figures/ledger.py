@@ -12,8 +12,12 @@ from ppsets_core.ledger.amounts import total
 
 
 def spending(releases: Sequence[Release], budgets: Sequence[BudgetChange], now: datetime | None = None) -> go.Figure:
-    """A solid stair of ε spent and a dashed stair of the budget for each data set, both drawn on to now."""
-    drawn = figure("time (UTC)", "ε")
+    """A solid stair of ε spent and a dashed stair of the budget for each data set, both drawn on to now.
+
+    One line of legend for a data set, below the axis, so that on a narrow window the chart keeps its height."""
+    drawn = figure("time (UTC)", "ε").update_layout(
+        legend={"y": -0.25, "yanchor": "top", "maxheight": 0.3}, margin={"b": 100}
+    )
     now = now or datetime.now(UTC)
     for number, name in enumerate(dict.fromkeys(change.account for change in budgets)):
         colour = SEQUENCE[number % len(SEQUENCE)]
@@ -24,12 +28,13 @@ def spending(releases: Sequence[Release], budgets: Sequence[BudgetChange], now: 
             for done, release in enumerate(charged)
         ]
         for stair, what, dash in ((spent, "spent", "solid"), (raised, "budget", "dash")):
-            _add_stair(drawn, stair, now, f"{as_text(name)}, {what}", {"color": colour, "dash": dash, "width": 2})
+            line = {"color": colour, "dash": dash, "width": 2}
+            _add_stair(drawn, stair, now, f"{as_text(name)}, {what}", line, named=what == "spent")
     return drawn.update_yaxes(rangemode="tozero")
 
 
 def _add_stair(
-    drawn: go.Figure, stair: list[tuple[datetime, float]], now: datetime, name: str, line: dict[str, Any]
+    drawn: go.Figure, stair: list[tuple[datetime, float]], now: datetime, name: str, line: dict[str, Any], named: bool
 ) -> None:
     """Times never run backwards on the axis, even if the clock was set back between two entries."""
     times, last = [], stair[0][0]
@@ -38,7 +43,8 @@ def _add_stair(
         times.append(last)
     amounts = [amount for _, amount in stair]
     x, y = [*times, max(now, last)], [*amounts, amounts[-1]]
-    drawn.add_scatter(x=x, y=y, name=name, line={**line, "shape": "hv"}, mode="lines+markers")
+    look = {"line": {**line, "shape": "hv"}, "mode": "lines+markers"}
+    drawn.add_scatter(x=x, y=y, name=name, showlegend=named, **look)
 
 
 def _time(text: str) -> datetime:

@@ -20,6 +20,7 @@ def sweep_figure(sweep: Sweep, quantity: str) -> go.Figure:
     for name, trend in trends(sweep, quantity).items():
         look = look_of(name)
         _add_band(drawn, sweep.values, trend, look)
+        _add_legend(drawn, look)
         _add_mean(drawn, sweep.values, trend, look)
     if quantity == "coverage":
         alpha = next(iter(sweep.results.values()))[0].plan.alpha
@@ -35,8 +36,22 @@ def _add_mean(drawn: go.Figure, values: tuple[float, ...], trend: Trend, look: L
         mode="lines+markers",
         name=look.name,
         legendgroup=look.name,
+        showlegend=False,
         line={"color": look.colour, "dash": look.dash},
         marker={"symbol": [f"{look.symbol}-open" if t else look.symbol for t in trend.trivial], "size": 8},
+    )
+
+
+def _add_legend(drawn: go.Figure, look: Look) -> None:
+    """A legend takes the first point's mark, which may be the hollow one that means too few records."""
+    drawn.add_scatter(
+        x=[None],
+        y=[None],
+        mode="lines+markers",
+        name=look.name,
+        legendgroup=look.name,
+        line={"color": look.colour, "dash": look.dash},
+        marker={"symbol": look.symbol, "size": 8},
     )
 
 

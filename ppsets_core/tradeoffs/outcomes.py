@@ -21,6 +21,7 @@ class Trend:
     mean: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    margin: np.ndarray  # half-width of a 95% interval for the mean
     trivial: np.ndarray  # where the plan has too few records and every set holds every class
 
 
@@ -41,6 +42,7 @@ def _trend(values: list[np.ndarray], trivial: list[bool]) -> Trend:
         np.array([v.mean() for v in values]),
         np.array([low for low, _ in spread]),
         np.array([high for _, high in spread]),
+        np.array([1.96 * v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else np.inf for v in values]),
         np.array(trivial),
     )
 

@@ -57,6 +57,8 @@ def test_sweep_means_bands_and_hollow_trivial_marks(sweep, quantity):
     assert list(drawn["paper's rule"].y) == list(found.mean)
     assert list(drawn["paper's rule"].x) == [0.01, 1.0, 4.0]
     assert list(drawn["paper's rule"].marker.symbol) == ["circle-open", "circle", "circle"]
+    (named,) = [t for t in figure.data if t.name == "paper's rule" and t.showlegend is not False]
+    assert named.marker.symbol == "circle", "the legend never shows the mark that means too few records"
     bands = [t for t in figure.data if t.fill == "toself" and t.legendgroup == "paper's rule"]
     assert list(bands[0].y) == [*found.high, *found.low[::-1]]
     assert ("asked for" in drawn) == (quantity == "coverage")

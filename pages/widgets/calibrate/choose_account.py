@@ -10,6 +10,7 @@ from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger, Records
 from ppsets_core.access import STEWARD
 from ppsets_core.ledger.amounts import shown
+from ppsets_core.wording import weak_budget
 
 BUDGET_HELP = (
     "The total ε that any one of these patients may ever lose, in all releases together. Losses add up, so a budget "
@@ -49,6 +50,8 @@ def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_bud
         key=f"budget_{key}",
         help=BUDGET_HELP,
     )
+    if warning := weak_budget(budget):
+        st.warning(warning)
     return ledger.account_for(records, name, budget)
 
 

@@ -93,7 +93,7 @@ def _show_plan(planned: Plan, unit: str) -> None:
     gamma = "none needed" if planned.gamma is None else f"{planned.gamma:.4g}"
     st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**", help=NUMBERS_HELP)
     st.write(
-        f"It aims at rank {_one_digit(planned.level * n)} of the {n:,} scores; without privacy {rank:,} is enough. "
+        f"It aims at {_rank(planned.level * n)} of the {n:,} scores; without privacy {rank:,} is enough. "
         f"{guarantee(planned, unit)}"
     )
 
@@ -152,6 +152,11 @@ def _expected_sets(planned: Plan) -> ExpectedSets | None:
     if planned.per is not None and planned.groups != len(public.classes):
         return None
     return expected_sets(Labelled.of(public), planned, np.random.default_rng(0), 100 if planned.per is None else 40)
+
+
+def _rank(aim: float) -> str:
+    """The paper's level lies between two ranks; nobody has ever seen a rank of 512.4."""
+    return f"rank {aim:,.0f}" if abs(aim - round(aim)) < 1e-6 else f"about rank {aim:,.0f}"
 
 
 def _one_digit(number: float) -> str:

@@ -10,6 +10,7 @@ from pages.widgets.calibrate.pending_release import PendingRelease
 from pages.widgets.calibrate.reading import Reading
 from pages.widgets.calibrate.registry import offer_registry_entry
 from pages.widgets.calibration_card import show_calibration
+from pages.widgets.ledger.raise_budget import RAISE
 from pages.widgets.person import why_label
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
@@ -133,6 +134,7 @@ def _ways_out(planned: Plan, account: Account) -> None:
                 f"Use ε = {shown(account.left)}", key="apply_left", on_click=apply_epsilon, args=(float(account.left),)
             )
         if not account.is_new and st.button("Go to Ledger", key="to_ledger"):
+            st.session_state[RAISE] = account.name
             st.switch_page("pages/ledger.py")
 
 

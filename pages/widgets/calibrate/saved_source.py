@@ -5,7 +5,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.calibration_card import show_calibration
-from pages.widgets.session import set_active_calibration
+from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, FileError, Simulation
 from ppsets_core.calibration_file import LONGEST, REMEDY, read_calibration
@@ -19,6 +19,7 @@ def load_saved() -> None:
     if file is None:
         return
     calibration = _read(file)
+    _compare_with_ledger(calibration)
     simulated = isinstance(calibration, Simulation)
     st.write(as_text(f"A {'simulation' if simulated else 'release'}: {describe(calibration)}."))
     in_use = st.session_state.get("saved_in_use") == file.file_id
@@ -32,6 +33,32 @@ def load_saved() -> None:
     if in_use:
         st.success("In use now.")
         show_calibration(calibration, file.name, key="saved")
+
+
+def _compare_with_ledger(calibration: Calibration | Simulation) -> None:
+    """A release of this machine is known to its ledger, number by number; one of elsewhere cannot be checked."""
+    if isinstance(calibration, Simulation) or calibration in (known := _released()):
+        return
+    if any(is_edited(calibration, one) for one in known):
+        raise FileError(
+            f"This calibration cannot be used: it was changed since it was released. {REMEDY} "
+            "Ledger has the release as it was, for nothing."
+        )
+    st.warning(
+        "The ledger of this machine does not know this release, so nobody can tell here whether the file was changed. "
+        "Use it only if you trust where it comes from.",
+        icon=":material/help:",
+    )
+
+
+def _released() -> list[Calibration]:
+    return [release.calibration for release in open_ledger().releases() if release.calibration is not None]
+
+
+def is_edited(given: Calibration, released: Calibration) -> bool:
+    """The same release by data set, date, rule and α, ε, n, with other numbers in it."""
+    same = ("dataset", "date", "n", "alpha", "epsilon", "method", "per")
+    return given != released and all(getattr(given, name) == getattr(released, name) for name in same)
 
 
 def _read(file: UploadedFile) -> Calibration | Simulation:

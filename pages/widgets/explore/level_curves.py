@@ -45,7 +45,10 @@ def show_levels(_records: PublicRecords | None) -> None:
         ns = _pick("Records to compare", (300, 1000, 3000, 10_000), (300, 1000, 10_000), "{:,}".format, "explore_ns")
         if methods and ns:
             figures["Level against ε"] = _draw(_over_epsilon(ns, alpha, methods), "explore_level_epsilon")
-    st.caption(_legend())
+    st.caption(
+        f"{_legend()} Each point has its own m\\*: where ε is so small that fewer bins are better, a rule may aim "
+        "lower and cut more coarsely, so a line can dip there."
+    )
     if figures:
         take_away("Levels", figures, f"α = {alpha:g}")
 

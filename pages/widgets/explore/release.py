@@ -38,7 +38,7 @@ def show_release(records: PublicRecords | None) -> None:
         m = st.select_slider("Bins m", ["m*", 20, 50, 100, 300, 1000, 10_000, 100_000], "m*", key="explore_m")
     planned = plan(n, alpha, epsilon, method=method, m=m if isinstance(m, int) else None)
     scores = np.random.default_rng(0).permutation(records.scores)[:n]
-    draws = _draws((records.name, len(records), n, planned), scores, planned)
+    draws = _draws((records.digest, n, planned), scores, planned)
     view = release_view(scores, planned)
     drawn = release_figure(view, draws)
     st.plotly_chart(drawn, key="explore_release", alt="Probability of each threshold")

@@ -28,9 +28,10 @@ LEAST = 100
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A sweep that was run, and in words on what."""
+    """A sweep that was run, on which records, and in words on what."""
 
     sweep: Sweep
+    records: str
     words: str
     id: str = field(default_factory=lambda: uuid4().hex)
 
@@ -46,16 +47,19 @@ def show_splits(records: PublicRecords | None) -> None:
         raise InputError("Set sizes need a probability for each diagnosis and a label; this file has scores only.")
     if len(records) < 2 * LEAST:
         raise InputError(f"Random splits need at least {2 * LEAST} records; there are {len(records)}.")
-    _choose_and_start(records.name, records.labelled)
+    _choose_and_start(records, records.labelled)
     if is_running(_JOB):
         show_progress(_JOB, "Splits:")
     if (found := collect(_JOB)) is not None:
         st.session_state[_DONE] = found
-    if _DONE in st.session_state:
-        _draw(st.session_state[_DONE])
+    done: Experiment | None = st.session_state.get(_DONE)
+    if done is not None and done.records != records.digest:
+        st.info(as_text(f"What was run before is of other records ({done.words}), and not shown for these."))
+    elif done is not None:
+        _draw(done)
 
 
-def _choose_and_start(name: str, data: Labelled) -> None:
+def _choose_and_start(records: PublicRecords, data: Labelled) -> None:
     left, middle, right = st.columns(3)
     with left:
         over = st.segmented_control(
@@ -68,10 +72,10 @@ def _choose_and_start(name: str, data: Labelled) -> None:
         sweep, fixed = _choose_sweep(over, data, alpha)
     label = "Run again" if _DONE in st.session_state else "Run"
     if st.button(label, type="primary", key="explore_run", icon=":material/play_arrow:", disabled=is_running(_JOB)):
-        words = f"{name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
+        digest, words = records.digest, f"{records.name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
 
         def work(report: Report) -> Experiment:
-            return Experiment(sweep(repetitions, np.random.default_rng(0), progress=report), words)
+            return Experiment(sweep(repetitions, np.random.default_rng(0), progress=report), digest, words)
 
         start_job(_JOB, work)
 
@@ -124,17 +128,19 @@ def _draw(experiment: Experiment) -> None:
     rows = _table(sweep)
     with st.expander("The numbers"):
         st.dataframe(rows, hide_index=True, alt="Mean coverage and set size at each point")
+        st.caption("± is a 95% margin of the mean set size.")
     here = {f"{title} at {value:g}": figure for title, figure in figures.items()}
     take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
 
 
 def _table(sweep: Sweep) -> list[dict[str, float]]:
     coverage, size = trends(sweep, "coverage"), trends(sweep, "mean_size")
-    rows = []
+    rows: list[dict[str, float]] = []
     for place, value in enumerate(sweep.values):
         row = {OVER[sweep.over]: value}
         for name in coverage:
             row[f"coverage, {label_of(name)}"] = round(float(coverage[name].mean[place]), 4)
             row[f"set size, {label_of(name)}"] = round(float(size[name].mean[place]), 4)
+            row[f"±, {label_of(name)}"] = round(float(size[name].margin[place]), 4)
         rows.append(row)
     return rows

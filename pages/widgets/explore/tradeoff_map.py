@@ -1,6 +1,5 @@
 """The trade-off map: what every α and ε would cost in set size; a click takes a point to Calibrate."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -65,12 +64,7 @@ def _choose(records: PublicRecords) -> Wanted:
     promise = middle.radio("The promise holds for", [TOGETHER, EACH], key="map_promise", persist_state="session")
     able = [name for name, rule in RULES.items() if promise == TOGETHER or isinstance(rule, GroupRule)]
     rule = right.radio("Rule", able, format_func=lambda name: f"The {RULES[name].label}", key=f"map_rule_{promise}")
-    return Wanted(_digest(records), int(n), DIAGNOSIS if promise == EACH else None, rule)
-
-
-def _digest(records: PublicRecords) -> str:
-    """Other records, even of the same name, have another map."""
-    return hashlib.sha256(np.ascontiguousarray(records.scores).tobytes()).hexdigest()
+    return Wanted(records.digest, int(n), DIAGNOSIS if promise == EACH else None, rule)
 
 
 def _work(labelled: Labelled, wanted: Wanted) -> Callable[[Report], tuple[Wanted, TradeoffMap]]:

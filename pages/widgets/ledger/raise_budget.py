@@ -9,8 +9,11 @@ from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.ledger import LONGEST_REASON
+from ppsets_core.wording import weak_budget
 
 _ASKED, _DONE = "budget_asked", "budget_raised"
+RAISE = "raise_name"
+"""Names the data set that is raised; set it to open Ledger on one."""
 
 
 def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
@@ -24,7 +27,8 @@ def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
         )
         by_name = {account.name: account for account in accounts}
         left, right = st.columns(2)
-        name = left.selectbox("Data set to raise", list(by_name), key="raise_name", on_change=_close)
+        first = list(by_name).index(_charged_last(ledger, accounts))
+        name = left.selectbox("Data set to raise", list(by_name), first, key=RAISE, on_change=_close)
         account = by_name[name]
         budget = right.number_input(
             "New budget",
@@ -36,10 +40,18 @@ def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
             key=f"raise_to_{name}",
             on_change=_close,
         )
+        if warning := weak_budget(budget):
+            st.warning(warning)
         if asked is None:
             st.button("Raise …", key="raise_open", on_click=_ask, args=(name, shown(amount(budget))))
         else:
             _confirm(ledger, account, asked[1])
+
+
+def _charged_last(ledger: Ledger, accounts: Sequence[Account]) -> str:
+    """The data set that someone is busy with: most likely the one whose budget is short."""
+    releases = ledger.releases()
+    return releases[-1].account if releases else accounts[0].name
 
 
 def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
