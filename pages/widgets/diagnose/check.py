@@ -104,7 +104,8 @@ def _private(records: Records, calibration: Drawn, of: str, name: str) -> None:
         return
     st.markdown(
         f"**Spend ε = {pending.epsilon:g} of the budget of {as_text(pending.account.name)}?** "
-        f"{shown(pending.account.left)} is left now. ε protects one {used.unit}. A release cannot be taken back."
+        f"{shown(pending.account.spent)} was spent under this name before; if someone lacks room, nothing is released. "
+        f"ε protects one {used.unit}. A release cannot be taken back."
     )
     with st.container(horizontal=True):
         confirmed = st.button(f"Spend ε = {pending.epsilon:g} and release", type="primary", key="check_spend")
