@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.widgets.calibrate.choose_account import choose_account
+from pages.widgets.person import may, why_label
 from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
 from ppsets_core import Account, PpsetsError, Records, one_per_patient
+from ppsets_core.access import CURATOR
 from ppsets_core.calibration import Drawn
 from ppsets_core.coverage_check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
 from ppsets_core.ledger.amounts import shown
+from ppsets_core.ledger.ledger import LONGEST_REASON
 from ppsets_core.planning import DIAGNOSIS
 from ppsets_core.private_check import PrivateCheck
 
@@ -62,8 +65,9 @@ def show_check(check: Check, records: Records, calibration: Drawn, of: str, name
                 alt="Coverage by the number of diagnoses in the set, with exact 95% intervals",
             )
         st.caption(f":material/visibility_lock: {OWN_VIEW}")
-        with st.expander("Private check: counts that may be shown to others"):
-            _private(records, calibration, of, name)
+        if may(CURATOR):
+            with st.expander("Private check: counts that may be shown to others"):
+                _private(records, calibration, of, name)
 
 
 def _row(what: str, line: Line) -> dict[str, object]:
@@ -107,16 +111,17 @@ def _private(records: Records, calibration: Drawn, of: str, name: str) -> None:
         f"{shown(pending.account.spent)} was spent under this name before; if someone lacks room, nothing is released. "
         f"ε protects one {used.unit}. A release cannot be taken back."
     )
+    reason = st.text_input(why_label(), max_chars=LONGEST_REASON, key=f"check_reason_{pending.request}")
     with st.container(horizontal=True):
         confirmed = st.button(f"Spend ε = {pending.epsilon:g} and release", type="primary", key="check_spend")
         if st.button("Cancel", key="check_cancel"):
             st.session_state.pop(_PENDING)
             st.rerun()
     if confirmed:
-        _spend(pending)
+        _spend(pending, reason)
 
 
-def _spend(pending: PendingCheck) -> None:
+def _spend(pending: PendingCheck, reason: str) -> None:
     try:
         pending.result = open_ledger().check(
             pending.records,
@@ -125,6 +130,7 @@ def _spend(pending: PendingCheck) -> None:
             pending.epsilon,
             per=pending.per,
             request=pending.request,
+            reason=reason,
         )
         st.session_state[_DONE] = pending
         st.session_state.pop(_PENDING)
