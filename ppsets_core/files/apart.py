@@ -62,4 +62,6 @@ def _bound(memory: int, seconds: int) -> None:
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_CORE, 0),
     ):
+        _, allowed = resource.getrlimit(limit)
+        most = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
         resource.setrlimit(limit, (most, most))

@@ -25,6 +25,7 @@ def read_delimited(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Co
             break
         blank += 1
     delimiter = next((mark for mark in "\t;," if mark in header), None)
+    check_cells(max(data.count(b"\n"), data.count((delimiter or "\n").encode())), source)
     rest = chain([header], lines)
     if delimiter is None or not np.isnan(number(header)):
         return _single_column(rest, blank, source)

@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "zeros.npz": (npz(score=np.zeros(12_100_000, np.uint8)), "more than 12,000,000 cells"),
     "unpacks.npz": (
         patched(zip_of({"a.npy": ONE}), b"a.npy", 24, (401_000_000).to_bytes(4, "little")),
-        "unpacks to over 400 MB",
+        "unpacks to over 250 MB",
     ),
     "number.npz": (npz(score=np.float64(0.5)), "nested or no list"),
     "classes.npz": (

@@ -68,12 +68,6 @@ CASES = {
         "answer(read_scores, data, 'long.csv')",
         "read 400001",
     ),
-    "one letter of four bytes in a CSV": (
-        "data = 'score,a\\n1,\\U0001f642\\n'.encode() + b'1,' + b'x' * 130_000 + b'\\n' + b'1,x\\n' * 100_000\n"
-        "bounded()\n"
-        "answer(read_scores, data, 'smile.csv')",
-        "read 100002",
-    ),
     "one long text in every row of a Parquet": (
         "out = io.BytesIO()\n"
         "text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1_000_000, np.int32)), ['x' * 1000])\n"
