@@ -17,6 +17,7 @@ from ppsets_core.familiarity import Alarm, Watch, watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
 from ppsets_core.reports.batch import batch_report
+from ppsets_core.reports.rows import table_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
 from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
 from ppsets_core.xrays import read_folder
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, help="of a table: write all sets, as .csv, .parquet or .json; must not exist yet"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--report", type=Path, help="an HTML file to write, with every picture and its set, to print")
+    parser.add_argument("--report", type=Path, help="an HTML file to write, with every set, to print")
     parser.add_argument(
         "--sr", type=Path, help=f"a folder for a DICOM structured report of each DICOM X-ray. {WHO_IS_NAMED}"
     )
@@ -59,6 +60,10 @@ def _table(args: argparse.Namespace, calibration: Drawn) -> int:
         marks.append("UNKNOWN MODEL: calibration and table do not both name their model; the two must belong together.")
     if (alarm := sets.alarm) is not None:
         marks.append(f"ALARM: {alarm.words}" if alarm.is_on else alarm.words)
+    if args.sr:
+        raise InputError("--sr is for DICOM X-rays: a table's rows have no image to refer to.")
+    if args.report:
+        write_new(args.report, table_report(sets, origin))
     if writer is not None:
         write_sets(args.out, writer(sets, origin))
     if args.json:

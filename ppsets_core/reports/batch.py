@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from ppsets_core.calibration import OTHER_MODEL, Calibration
+from ppsets_core.calibration import OTHER_MODEL
 from ppsets_core.diagnosis import Answer, alarm_of, counts
+from ppsets_core.diagnosis.review import Mark, Marks
 from ppsets_core.familiarity import watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
-from ppsets_core.reports.html import Html, element, facts, jpeg, numbers, page, table
+from ppsets_core.reports.html import Html, element, jpeg, numbers, page, table
 from ppsets_core.reports.model import model_section
-from ppsets_core.reports.sections import asked, heading, provenance_section, warnings
-from ppsets_core.wording import guarantee, meaning, scope
+from ppsets_core.reports.sections import heading, promise_section, provenance_section, warnings
 
 MOST_CARDS, MOST_REFUSED, MOST_BELOW = 200, 100, 3
 UNLIKE = "Unlike the calibration's"
@@ -30,7 +30,12 @@ STYLE = """
 
 
 def batch_report(
-    answers: Sequence[Answer], origin: Provenance, refused: Sequence[Refused] = (), *, synthetic: bool = False
+    answers: Sequence[Answer],
+    origin: Provenance,
+    refused: Sequence[Refused] = (),
+    *,
+    synthetic: bool = False,
+    marks: Marks | None = None,
 ) -> str:
     """HTML, for screen and A4: cards where there are pictures and not too many, else a table.
 
@@ -38,7 +43,7 @@ def batch_report(
     """
     drawn, classes = origin.calibration, answers[0].classes
     tally = counts(answers)
-    unit = drawn.unit if isinstance(drawn, Calibration) else "record"
+    marks = marks or Marks()
     with_pictures = len(answers) <= MOST_CARDS and all(answer.finding.thumbnail for answer in answers)
     return page(
         "Report of prediction sets",
@@ -50,13 +55,9 @@ def batch_report(
         else None,
         numbers({name: f"{tally[kind]:,}" for kind, name in KINDS.items()}),
         _how_familiar(answers, origin),
-        element("h2", "What the sets promise"),
-        element("p", meaning(drawn)),
-        element("p", guarantee(drawn, unit)) if isinstance(drawn, Calibration) else None,
-        element("p", scope(drawn)),
-        facts(asked(drawn)),
+        promise_section(drawn),
         element("h2", "Each X-ray"),
-        _cards(answers, origin) if with_pictures else _table(answers),
+        _cards(answers, origin, marks) if with_pictures else _table(answers, marks),
         _left_out(refused),
         model_section(origin.model, classes),
         provenance_section(origin),
@@ -71,18 +72,24 @@ def _how_familiar(answers: Sequence[Answer], origin: Provenance) -> list[Html]:
     return [*told, *([element("p", watch.words)] if watch.words else [])]
 
 
-def _cards(answers: Sequence[Answer], origin: Provenance) -> Html:
+def _cards(answers: Sequence[Answer], origin: Provenance, marks: Marks) -> Html:
     cutoffs = dict(zip(answers[0].classes, origin.cutoffs(len(answers[0].classes)), strict=True))
-    return element("div", [_card(answer, cutoffs) for answer in answers], class_="cards")
+    return element("div", [_card(answer, cutoffs, _review(marks.of(answer))) for answer in answers], class_="cards")
 
 
-def _card(answer: Answer, cutoffs: dict[str, float]) -> Html:
+def _card(answer: Answer, cutoffs: dict[str, float], review: str) -> Html:
     found = answer.finding
     shown = [jpeg(found.thumbnail, f"X-ray {answer.number + 1}"), element("h3", found.name)]
+    reviewed = [element("p", f"Review: {review}")] if review else []
     if found.doubt:
-        return element("div", shown, element("p", f"Not counted. {found.doubt}"), class_="card")
+        return element("div", shown, element("p", f"Not counted. {found.doubt}"), reviewed, class_="card")
     unlike = [element("p", UNLIKE)] if answer.familiar is False else []
-    return element("div", shown, unlike, element("p", answer.words), _probabilities(answer, cutoffs), class_="card")
+    words, shares = element("p", answer.words), _probabilities(answer, cutoffs)
+    return element("div", shown, unlike, words, shares, reviewed, class_="card")
+
+
+def _review(mark: Mark) -> str:
+    return ". ".join(filter(None, (mark.words, mark.note)))
 
 
 def _probabilities(answer: Answer, cutoffs: dict[str, float]) -> Html:
@@ -101,14 +108,12 @@ def _probabilities(answer: Answer, cutoffs: dict[str, float]) -> Html:
     return element("table", element("tbody", rows))
 
 
-def _table(answers: Sequence[Answer]) -> Html:
-    return table(
-        [
-            (answer.finding.name, _reading(answer), answer.finding.doubt or _set(answer) or "no diagnosis")
-            for answer in answers
-        ],
-        ["file", "reading", "set, likeliest first"],
-    )
+def _table(answers: Sequence[Answer], marks: Marks) -> Html:
+    rows = [
+        (answer.finding.name, _reading(answer), answer.finding.doubt or _set(answer) or "no diagnosis", _review(mark))
+        for answer, mark in ((answer, marks.of(answer)) for answer in answers)
+    ]
+    return table(rows, ["file", "reading", "set, likeliest first", "review"])
 
 
 def _reading(answer: Answer) -> str:

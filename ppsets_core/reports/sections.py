@@ -5,7 +5,7 @@ from ppsets_core.provenance import Provenance
 from ppsets_core.reports.html import Html, element, facts
 from ppsets_core.rules import rule_named
 from ppsets_core.version import __version__
-from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL
+from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, guarantee, meaning, scope
 
 PAPER = (
     'A. N. Angelopoulos, S. Bates, T. Zrnic, M. I. Jordan, "Private Prediction Sets", '
@@ -38,6 +38,13 @@ def asked(drawn: Drawn) -> dict[str, str]:
         "Rule": f"the {rule_named(drawn.method).label}",
         "Records": f"{drawn.n:,}; their number counts as public",
     }
+
+
+def promise_section(drawn: Drawn) -> list[Html]:
+    """What a set of this calibration means, what it promises and to whom, and what was asked for."""
+    unit = drawn.unit if isinstance(drawn, Calibration) else "record"
+    said = [meaning(drawn), *([guarantee(drawn, unit)] if isinstance(drawn, Calibration) else []), scope(drawn)]
+    return [element("h2", "What the sets promise"), *(element("p", words) for words in said), facts(asked(drawn))]
 
 
 def provenance_section(origin: Provenance) -> list[Html]:

@@ -1,6 +1,7 @@
 """The report of a batch: every X-ray with its set, whatever its name says, and nothing that needs a network."""
 
 import base64
+import json
 import re
 
 import numpy as np
@@ -8,10 +9,14 @@ import pytest
 
 from ppsets_core import calibrate
 from ppsets_core.__main__ import main
+from ppsets_core.calibration_file import read_calibration
 from ppsets_core.diagnosis import Finding, Findings, answers_of
+from ppsets_core.diagnosis.new_patients import sets_of_new_patients
+from ppsets_core.diagnosis.review import Mark, Marks
 from ppsets_core.diagnosis.thumbnail import thumbnail_of
 from ppsets_core.places import ASSETS
 from ppsets_core.provenance import Provenance
+from ppsets_core.records.new_patients import read_new_patients
 from ppsets_core.reports import batch
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.xrays import Picture, Refused
@@ -100,3 +105,45 @@ def test_on_the_command_line(tmp_path, capsys):
     assert all(member in read.words for member in members)
     assert main(command) == 2
     assert "exists" in capsys.readouterr().err
+
+
+def test_review_marks_stand_on_the_cards_and_in_the_table(drawn, monkeypatch):
+    answers, marks = answers_of(findings(), drawn), Marks()
+    marks.put(answers[1], Mark("another", "viral", "<u>see</u> the left lung"))
+    for most in (200, 2):
+        monkeypatch.setattr(batch, "MOST_CARDS", most)
+        read = Read(batch_report(answers, Provenance(drawn, MODEL), marks=marks))
+        assert "Another diagnosis: viral. <u>see</u> the left lung" in read.words
+        assert read.words.count("Another diagnosis") == 1
+
+
+def test_a_table_of_new_patients_with_its_check(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    names = [f"finding {number}" for number in range(14)]
+    for file, count in (("old.csv", 2000), ("new.csv", 200)):
+        shares = rng.dirichlet([0.3] * 14, count).round(6)
+        labels = [names[rng.choice(14, p=row / row.sum())] for row in shares]
+        rows = [
+            f"{file[0]}{i},{label},{','.join(map(str, row))}"
+            for i, (label, row) in enumerate(zip(labels, shares, strict=True))
+        ]
+        (tmp_path / file).write_text("\n".join([",".join(["patient", "label", *names]), *rows]), encoding="utf-8")
+    saved, out = str(tmp_path / "cal.json"), tmp_path / "report.html"
+    spend = ["--epsilon", "3", "--budget", "3", "--per", "diagnosis", "--ledger", str(tmp_path / "ledger.sqlite")]
+    assert main(["calibrate", str(tmp_path / "old.csv"), *spend, "--out", saved]) == 0
+    capsys.readouterr()
+    new = ["predict", str(tmp_path / "new.csv"), "--calibration", saved]
+    assert main([*new, "--report", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    read = Read(out.read_text(encoding="utf-8"))
+    first = told["patients"][0]
+    shown = ", ".join(f"{name} {first['probabilities'][name]:.3f}" for name in first["set"])
+    assert f"n0 {shown}" in read.words
+    assert "Did the promise hold here?" in read.words
+    assert "This is the curator's own view" in read.words
+    calibration = read_calibration((tmp_path / "cal.json").read_text(encoding="utf-8"))
+    sets = sets_of_new_patients(read_new_patients(tmp_path / "new.csv"), calibration)
+    assert sets.check.words in read.words
+    assert all(f"{line.covered:,} of {line.records:,}" in read.words for line in sets.check.by_diagnosis)
+    assert main([*new, "--sr", str(tmp_path / "sr")]) == 2
+    assert "no image to refer to" in capsys.readouterr().err

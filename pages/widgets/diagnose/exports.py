@@ -25,7 +25,7 @@ def show_exports(answers: list[Answer], examined: Examined, origin: Provenance) 
         )
         st.download_button(
             "Report to print (HTML)",
-            lambda: batch_report(answers, origin, examined.findings.refused, synthetic=examined.synthetic),
+            lambda: batch_report(answers, origin, examined.findings.refused, synthetic=examined.synthetic, marks=marks),
             file_name="prediction-sets-report.html",
             mime="text/html",
             key="diagnose_report",

@@ -20,6 +20,7 @@ from ppsets_core.diagnosis.new_patients import (
 from ppsets_core.files.names import shown_name
 from ppsets_core.provenance import Provenance
 from ppsets_core.records import read_new_patients
+from ppsets_core.reports.rows import table_report
 from ppsets_core.wording import NOT_A_DEVICE, scope
 
 MOST_SHOWN = 100_000
@@ -109,3 +110,12 @@ def _downloads(sets: PatientSets, origin: Provenance) -> None:
                 on_click="ignore",
                 icon=":material/download:",
             )
+        st.download_button(
+            "Report to print (HTML)",
+            lambda: table_report(sets, origin),
+            "prediction-sets-report.html",
+            "text/html",
+            key="table_report",
+            on_click="ignore",
+            icon=":material/description:",
+        )
