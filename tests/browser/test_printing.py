@@ -1,0 +1,42 @@
+"""Reports in a browser: they ask for nothing, need no script, print on A4 and fit a narrow window."""
+
+import re
+
+import numpy as np
+import pytest
+
+from ppsets_core import calibrate
+from ppsets_core.diagnosis import Finding, Findings, answers_of
+from ppsets_core.places import ASSETS
+from ppsets_core.provenance import Provenance
+from ppsets_core.reports.batch import batch_report
+from ppsets_core.reports.calibration import calibration_report
+
+CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+
+
+def reports() -> dict[str, str]:
+    drawn = calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0)
+    picture = (ASSETS / "synthetic_02_normal.png").read_bytes()
+    xrays = tuple(Finding(f"{n}-{'long' * 40}.png", np.array([0.5, 0.4, 0.1]), "", picture) for n in range(12))
+    answers = answers_of(Findings(CLASSES, xrays, ()), drawn)
+    return {"calibration": calibration_report(drawn), "batch": batch_report(answers, Provenance(drawn, None))}
+
+
+@pytest.mark.parametrize("name", ["calibration", "batch"])
+def test_a_report_prints_on_a4_without_script_or_request(new_page, tmp_path, name):
+    path = tmp_path / "report.html"
+    path.write_text(reports()[name], encoding="utf-8")
+    page = new_page(java_script_enabled=False)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.get_by_text("Not a medical device").wait_for()
+    printed = page.pdf(prefer_css_page_size=True)
+    sizes = {tuple(round(float(x)) for x in box.split()) for box in re.findall(rb"/MediaBox \[([^\]]+)\]", printed)}
+    assert sizes == {(0, 0, 595, 842)}
+    assert 2 <= len(re.findall(rb"/Type /Page\b", printed)) <= 6
+    assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+    narrow = new_page(400)
+    narrow.goto(path.as_uri())
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
