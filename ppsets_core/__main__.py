@@ -17,6 +17,9 @@ def main(argv: list[str] | None = None) -> int:
     except PpsetsError as error:
         print(f"ppsets: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nppsets: stopped.", file=sys.stderr)
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -48,10 +48,40 @@ def runs_around(occupied: np.ndarray, upto: np.ndarray, before: int = 0, first: 
     return runs
 
 
+class BinCounter:
+    """How many scores lie in each of the m bins, batch by batch. Counts of parts add up to those of the whole."""
+
+    def __init__(self, m: int) -> None:
+        self._counts, self._waiting, self._rows = np.zeros(m, dtype=np.int64), [np.zeros(0, dtype=np.int64)], 0
+
+    def add(self, scores: np.ndarray) -> None:
+        """Bins wait until they are as many as the counts, for adding up all counts for few scores would be slow."""
+        self._waiting.append(bin_index(scores, len(self._counts)))
+        self._rows += len(scores)
+        if self._rows >= len(self._counts):
+            self.total()
+
+    def total(self) -> np.ndarray:
+        self._counts += np.bincount(np.concatenate(self._waiting) - 1, minlength=len(self._counts))
+        self._waiting, self._rows = [np.zeros(0, dtype=np.int64)], 0
+        return self._counts
+
+
 def runs_of(scores: np.ndarray, m: int) -> Runs:
     """All runs of a data set, empty ones left out; the top bin, which ŝ = 1 stands for, is always one of its own."""
     occupied, counts = np.unique(np.append(bin_index(scores, m), m), return_counts=True)
     counts[-1] -= 1
+    return _all_runs(occupied, counts, m)
+
+
+def runs_of_counts(counts: np.ndarray) -> Runs:
+    """The same runs from the number of scores in each bin."""
+    is_kept = counts > 0
+    is_kept[-1] = True
+    return _all_runs(np.flatnonzero(is_kept) + 1, counts[is_kept], len(counts))
+
+
+def _all_runs(occupied: np.ndarray, counts: np.ndarray, m: int) -> Runs:
     runs = runs_around(occupied, np.cumsum(counts), last=m)
     kept = runs.bins > 0
     return Runs(runs.first[kept], runs.last[kept], runs.below[kept], runs.upto[kept], m)

@@ -23,3 +23,7 @@ class BudgetError(LedgerError):
 
 class AccessError(LedgerError):
     """Whoever is logged in may not do this, or is no longer logged in; nothing was drawn, charged or changed."""
+
+
+class ClusterError(PpsetsError):
+    """The cluster cannot be reached, or was lost; nothing was drawn or charged."""

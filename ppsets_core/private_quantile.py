@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ppsets_core.bins import Runs, runs_of
+from ppsets_core.bins import Runs, runs_of, runs_of_counts
 from ppsets_core.calibration import Calibration, Simulation, check_binding, now
 from ppsets_core.errors import InputError
 from ppsets_core.planning import DIAGNOSIS, FamiliarityTarget, Plan, plan
+from ppsets_core.records.counting import Chosen, Counted, parts_of
 from ppsets_core.records.records import Records
 from ppsets_core.rules import DEFAULT
 from ppsets_core.rules.mechanism import Mechanism, run_probabilities
@@ -59,7 +60,7 @@ def calibrate(
     return release(records, chosen)
 
 
-def release(records: Records, chosen: Plan, *, dataset: str | None = None) -> Calibration:
+def release(records: Records | Counted, chosen: Plan, *, dataset: str | None = None) -> Calibration:
     """Draw as planned, by OpenDP. Nobody counts it here: `Ledger.release` charges first and then calls this."""
     check_binding(records.unit, records.model, dataset)
     return Calibration(**_drawn(records, chosen, draw_release), unit=records.unit, dataset=dataset, date=now())
@@ -84,17 +85,16 @@ def as_records(records: Records | np.ndarray | Sequence[float]) -> Records:
     return Records("scores", scores, scores)
 
 
-def _drawn(records: Records, chosen: Plan, draw: Draw) -> dict[str, Any]:
+def _drawn(records: Records | Counted, chosen: Plan, draw: Draw) -> dict[str, Any]:
     """The fields that a release and a simulation share."""
     check_plan(records, chosen)
     thresholds: tuple[float, ...] = (1.0,)
     if chosen.per is not None:
-        parts = _parts(records, chosen)
-        thresholds = tuple(
-            draw(chosen.mechanism_for(len(part)), runs_of(part, chosen.m), len(part)) / chosen.m for part in parts
-        )
+        parts = _counted_parts(records, chosen)
+        thresholds = tuple(draw(chosen.mechanism_for(count), runs, count) / chosen.m for runs, count in parts)
     elif not chosen.is_trivial:
-        thresholds = (draw(chosen.mechanism, runs_of(records.scores, chosen.m), chosen.n) / chosen.m,)
+        ((runs, count),) = _counted_parts(records, chosen)
+        thresholds = (draw(chosen.mechanism, runs, count) / chosen.m,)
     public = {field.name: getattr(chosen, field.name) for field in fields(Plan)}
     return {
         "thresholds": thresholds,
@@ -105,27 +105,35 @@ def _drawn(records: Records, chosen: Plan, draw: Draw) -> dict[str, Any]:
     }
 
 
-def _familiarity_threshold(records: Records, chosen: Plan, draw: Draw) -> float | None:
+def _familiarity_threshold(records: Records | Counted, chosen: Plan, draw: Draw) -> float | None:
     """τ̂; 1, which flags nothing, where the plan says that no alarm is possible; None where none was planned."""
     if (beside := chosen.familiarity) is None:
         return None
     if not beside.is_possible:
         return 1.0
-    assert records.familiarity is not None
-    return draw(beside.mechanism, runs_of(records.familiarity, beside.m), chosen.n) / beside.m
+    if isinstance(records, Counted):
+        runs = runs_of_counts(records.familiarity)
+    else:
+        assert records.familiarity is not None
+        runs = runs_of(records.familiarity, beside.m)
+    return draw(beside.mechanism, runs, chosen.n) / beside.m
 
 
-def need_labels(records: Records) -> None:
-    if not records.classes or records.labels is None:
+def need_labels(records: Records | Chosen) -> None:
+    if not records.classes:
         raise InputError(
             f"{records.source}: a promise for each diagnosis needs the label of every record, and there are "
             "scores only. Give a probability for each diagnosis and the true one as `label`."
         )
 
 
-def check_plan(records: Records, chosen: Plan) -> None:
+def check_plan(records: Records | Counted, chosen: Plan) -> None:
     """Whether the records are as many as planned for and say what the plan needs of them."""
     _check_count(len(records), chosen)
+    if isinstance(records, Counted):
+        if not records.is_for(chosen):
+            raise InputError(f"{records.source} was counted for another plan; count it again for this one.")
+        return
     if chosen.per == DIAGNOSIS:
         need_labels(records)
         if len(records.classes) != chosen.groups:
@@ -138,11 +146,11 @@ def check_plan(records: Records, chosen: Plan) -> None:
         )
 
 
-def _parts(records: Records, chosen: Plan) -> list[np.ndarray]:
-    """The scores of each diagnosis or group, some of which may have none; a record of no named group is in no part."""
-    if chosen.per == DIAGNOSIS:
-        return [records.scores[records.labels == number] for number in range(chosen.groups)]
-    return [records.scores[records.groups[str(chosen.per)] == name] for name in chosen.group_names]
+def _counted_parts(records: Records | Counted, chosen: Plan) -> list[tuple[Runs, int]]:
+    """The runs of bins of each diagnosis or group, or of all together, and how many records it has."""
+    if isinstance(records, Counted):
+        return [(runs_of_counts(counts), int(counts.sum())) for counts in records.counts]
+    return [(runs_of(part, chosen.m), len(part)) for part in parts_of(records, chosen)]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ LAYERS = (
     ("private_quantile", "private_check", "simulation", "network", "gate"),
     ("coverage_check",),
     ("ledger", "diagnosis"),
+    ("cluster",),
     ("tradeoffs",),
     ("figures",),
     ("experiments", "reports"),

@@ -4,7 +4,9 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ppsets_core import cluster
 from ppsets_core.calibration import Calibration
 from ppsets_core.commands.arguments import (
     add_familiarity,
@@ -14,14 +16,20 @@ from ppsets_core.commands.arguments import (
     familiarity_target,
     target,
 )
+from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
 from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
-from ppsets_core.planning import DIAGNOSIS, plan
+from ppsets_core.planning import DIAGNOSIS, Plan, plan
 from ppsets_core.private_quantile import need_labels
 from ppsets_core.records import Records, one_per_patient, read_scores
+from ppsets_core.records.counting import Chosen, Counted, choose, count
+from ppsets_core.records.data_set import is_large, open_data_set
 from ppsets_core.records.parts import parts_in_words
 from ppsets_core.wording import familiar_or_not, guarantee, meaning, remedy, scope
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 HELP = "Draw a private threshold from a score file and charge its ε to the data set's budget."
 DATASET_HELP = (
@@ -30,7 +38,7 @@ DATASET_HELP = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON")
+    parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON; or a folder of Parquet")
     add_target(parser)
     add_familiarity(parser)
     parser.add_argument("--dataset", help=DATASET_HELP)
@@ -40,24 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reason(parser)
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
     parser.add_argument("--all-records", action="store_true", help="use every record of a patient, not one (weaker)")
+    add_cluster(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    choices = target(args)
-    column = args.per if args.per not in (None, DIAGNOSIS) else None
-    read = read_scores(args.scores, group=column, split=args.split)
-    records = read if args.all_records else one_per_patient(read)
-    if parts := parts_in_words(read.splits, read.left_out):
-        _say(parts if args.split else f"{parts} --split uses one of them.")
-    _say(_what_was_read(read, records))
-    if args.per == DIAGNOSIS:
-        need_labels(records)
-    classes = records.classes if args.per == DIAGNOSIS else None
-    asked = None if records.familiarity is None else familiarity_target(args)
-    if asked is None and args.familiarity_share:
-        raise FileError(f"{args.scores}: there is no column 'familiarity'. Leave --familiarity-share out.")
-    chosen = plan(len(records), args.alpha, args.epsilon, classes=classes, familiarity=asked, **choices)
     ledger = Ledger(args.ledger)
+    records: Records | Counted
+    if is_wanted(args) or is_large(args.scores):
+        with client_for(args) as client:
+            records, chosen = _counted(args, ledger, client)
+    else:
+        records, chosen = _read(args)
     account = _account(ledger, records, args.dataset or Path(args.scores).stem, args.budget)
     out = _reserve(args.out)
     try:
@@ -85,6 +86,44 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _read(args: argparse.Namespace) -> tuple[Records, Plan]:
+    read = read_scores(args.scores, group=_group(args), split=args.split)
+    records = read if args.all_records else one_per_patient(read)
+    if parts := parts_in_words(read.splits, read.left_out):
+        _say(parts if args.split else f"{parts} --split uses one of them.")
+    _say(_what_was_read(len(read), read.patient_count, records.unit))
+    return records, _plan(args, records)
+
+
+def _counted(args: argparse.Namespace, ledger: Ledger, client: "Client | None") -> tuple[Counted, Plan]:
+    """Counts, made before anything is charged: what fails here costs nothing."""
+    data_set = open_data_set(args.scores, group=_group(args), split=args.split)
+    choosing, counting = Steps("Choosing one record per patient"), Steps("Counting")
+    if client is None:
+        chosen = choose(data_set, all_records=args.all_records, progress=choosing)
+    else:
+        chosen = cluster.choose(client, data_set, all_records=args.all_records, progress=choosing)
+    _say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
+    planned = _plan(args, chosen)
+    if client is None:
+        return count(chosen, planned, ledger.identify(len(chosen)), progress=counting), planned
+    return cluster.count(client, chosen, planned, ledger.identify(len(chosen)), progress=counting), planned
+
+
+def _group(args: argparse.Namespace) -> str | None:
+    return args.per if args.per not in (None, DIAGNOSIS) else None
+
+
+def _plan(args: argparse.Namespace, records: Records | Chosen) -> Plan:
+    if args.per == DIAGNOSIS:
+        need_labels(records)
+    classes = records.classes if args.per == DIAGNOSIS else None
+    asked = familiarity_target(args) if records.has_familiarity else None
+    if asked is None and args.familiarity_share:
+        raise FileError(f"{args.scores}: there is no column 'familiarity'. Leave --familiarity-share out.")
+    return plan(len(records), args.alpha, args.epsilon, classes=classes, familiarity=asked, **target(args))
+
+
 def _what_is_left(ledger: Ledger, account: Account, path: Path) -> str:
     """After a trivial plan a new account is not opened, and has all of its budget."""
     now = next((one for one in ledger.accounts() if one.name == account.name), account)
@@ -108,19 +147,18 @@ def _not_written(
     )
 
 
-def _what_was_read(read: Records, records: Records) -> str:
-    patients = read.patient_count
+def _what_was_read(read: int, patients: int | None, unit: str) -> str:
     if patients is None:
-        return f"{len(read):,} records, patients unknown: ε protects a record, which is a patient if each has one."
-    if records.unit == "record":
+        return f"{read:,} records, patients unknown: ε protects a record, which is a patient if each has one."
+    if unit == "record":
         return (
-            f"{len(read):,} records of {patients:,} patients, all used, so ε protects one record: "
+            f"{read:,} records of {patients:,} patients, all used, so ε protects one record: "
             "a patient with several records loses up to several times as much."
         )
-    return f"{len(read):,} records of {patients:,} patients; one of each is used, so ε protects the patient."
+    return f"{read:,} records of {patients:,} patients; one of each is used, so ε protects the patient."
 
 
-def _account(ledger: Ledger, records: Records, name: str, budget: str | None) -> Account:
+def _account(ledger: Ledger, records: Records | Counted, name: str, budget: str | None) -> Account:
     account = ledger.account_for(records, name, budget)
     if account is None:
         raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε it may spend in all.")

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ppsets_core.errors import FileError
+from ppsets_core import cluster
+from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
+from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.refused import Refused
 from ppsets_core.files.spreadsheet import plain_cell
 
@@ -22,10 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         required=True,
-        help="CSV to write: file, label, model, a column per class; patient, familiarity if known",
+        help="CSV to write: file, label, model, a column per class; patient, familiarity if known; or a folder, "
+        "for the same as Parquet in parts: stopped and repeated, it keeps the parts that are there",
     )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
+    add_cluster(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
     from ppsets_core.network.folder_records import known_labels, known_patients, patients_note
     from ppsets_core.xrays import read_folder
 
+    if is_wanted(args) or not Path(args.out).suffix:
+        return _run_parts(args)
     model = load_model(args.weights)
     folder = read_folder(args.folder, labels=args.labels, split=args.split, classes=model.classes)
     scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
@@ -65,6 +71,50 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"out": args.out, "scored": len(rows), "refused": [vars(item) for item in refused]}))
     else:
         print(f"{len(rows)} X-rays scored, {len(refused)} left out: {args.out}")
+    return 0
+
+
+def _run_parts(args: argparse.Namespace) -> int:
+    """Writes a data set, part by part: what is written already is kept, so that a run may be stopped and repeated."""
+    from ppsets_core.network import load_model
+    from ppsets_core.network.folder_records import patients_note
+    from ppsets_core.network.scored_parts import is_written, plan_parts, read_part, write_part, write_refused
+    from ppsets_core.xrays import read_folder
+
+    out = Path(args.out)
+    if out.suffix and not out.is_dir():
+        raise InputError(f"--out {out}: a cluster writes a folder of Parquet parts; give a folder's name, as scores/.")
+    weights = None if args.weights is None else Path(args.weights).absolute()
+    model = load_model(weights)
+    folder = read_folder(args.folder, labels=args.labels, split=args.split, classes=model.classes)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        jobs = plan_parts(folder, model, weights, out)
+        waiting = [job for job in jobs if not is_written(job)]
+        steps = Steps(f"Parts scored, {len(jobs) - len(waiting)} of {len(jobs)} were there")
+        with client_for(args) as client:
+            if client is not None:
+                cluster.score(client, waiting, progress=steps)
+            else:
+                for number, job in enumerate(waiting, 1):
+                    write_part(job)
+                    steps(number, len(waiting))
+        parts = [read_part(job.path) for job in jobs]
+        refused = [*folder.refused, *(one for part in parts for one in part.refused)]
+        write_refused(out, refused)
+    except OSError as error:
+        raise FileError(f"{out} cannot be written to ({error.strerror}). Choose a folder you may write to.") from error
+    if note := patients_note([xray.patient for xray in folder.xrays]):
+        print(note, file=sys.stderr)
+    tell_refused(refused)
+    rows = sum(part.rows for part in parts)
+    if not rows:
+        raise FileError("No X-ray could be scored: see what was left out, and why, above.")
+    if args.json:
+        summary = {"out": args.out, "scored": rows, "parts": len(jobs), "refused": [vars(item) for item in refused]}
+        print(json.dumps(summary))
+    else:
+        print(f"{rows} X-rays scored, {len(refused)} left out: {len(jobs)} parts in {args.out}")
     return 0
 
 

@@ -4,14 +4,15 @@ They can be computed batch by batch, in any order and on any machine, and added 
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import same_names
+from ppsets_core.records.records import Records
 
 MOST = 10**7
 """Beyond so many patients, or records of nobody named, a release is charged to the data set as a whole."""
@@ -26,13 +27,15 @@ class Cohort:
 
     Scores less than half a cell apart share a cell of one grid or the other, so that the same record is known again
     from probabilities, scores or float32; two records of one score are taken for the same. `identity`: a sum over the
-    records, the same in any order. `by_patient`: whether there is a column of patients at all.
+    records, the same in any order. `by_patient`: whether there is a column of patients at all. `whole`: of a data set
+    of too many, of which the identity alone is kept.
     """
 
     identity: int
     patients: np.ndarray
     contents: np.ndarray
     by_patient: bool
+    whole: bool = False
 
     def __len__(self) -> int:
         return len(self.patients)
@@ -43,7 +46,7 @@ class Cohort:
             raise InputError("One part of the data set has a column of patients and another has none.")
         patients = np.concatenate([self.patients, other.patients])
         contents = np.concatenate([self.contents, other.contents])
-        return Cohort((self.identity + other.identity) % _WHOLE, patients, contents, self.by_patient)
+        return Cohort((self.identity + other.identity) % _WHOLE, patients, contents, self.by_patient, self.whole)
 
     @cached_property
     def _named(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -74,7 +77,7 @@ class Cohort:
 
     @property
     def counted_by(self) -> str:
-        if len(self.counts) > MOST:
+        if self.whole or len(self.counts) > MOST:
             return "data set"
         return "patient" if self.by_patient else "record"
 
@@ -85,6 +88,15 @@ def cohort_of(key: bytes, scores: np.ndarray, patients: Sequence[str] | np.ndarr
     first, second = _cells(key, b"grid 0", np.floor(cells)), _cells(key, b"grid 1", np.floor(cells + 0.5))
     named = np.zeros(len(cells), dtype=np.uint64) if patients is None else patient_hashes(key, patients)
     return Cohort(_total(first), named, np.column_stack([first[:, 0], second[:, 0]]), patients is not None)
+
+
+def cohort_of_records(key: bytes, records: Records, *, whole: bool = False) -> Cohort:
+    """The same of records; `whole` of a batch of more than so many."""
+    if not whole:
+        return cohort_of(key, records.scores, records.patients)
+    none = np.empty(0, dtype=np.uint64)
+    first = _all_cells(key, b"grid 0")[np.floor(records.scores * CELLS).astype(np.int64)]
+    return Cohort(_total(first), none, none.reshape(0, 2), records.patients is not None, whole=True)
 
 
 def patients_only(key: bytes, patients: Sequence[str]) -> Cohort:
@@ -118,5 +130,15 @@ def _cells(key: bytes, grid: bytes, cells: np.ndarray) -> np.ndarray:
     """Two 64-bit numbers for each cell, from a keyed stream of which the cells are places."""
     block, place = np.divmod(cells.astype(np.int64), _BLOCK)
     blocks, number = np.unique(block, return_inverse=True)
-    stream = (hashlib.shake_256(key + grid + b"%d" % one).digest(16 * _BLOCK) for one in blocks.tolist())
-    return np.frombuffer(b"".join(stream), dtype="<u8").reshape(len(blocks), _BLOCK, 2)[number, place]
+    return _stream(key, grid, blocks.tolist()).reshape(len(blocks), _BLOCK, 2)[number, place]
+
+
+def _stream(key: bytes, grid: bytes, blocks: Iterable[int]) -> np.ndarray:
+    stream = (hashlib.shake_256(key + grid + b"%d" % one).digest(16 * _BLOCK) for one in blocks)
+    return np.frombuffer(b"".join(stream), dtype="<u8")
+
+
+@lru_cache(maxsize=2)
+def _all_cells(key: bytes, grid: bytes) -> np.ndarray:
+    """The numbers of every cell, 16 MB, for data sets that have most of them in every batch."""
+    return _stream(key, grid, range(CELLS // _BLOCK + 1)).reshape(-1, 2)

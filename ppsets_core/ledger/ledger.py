@@ -4,6 +4,7 @@ import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import PurePath
 
 from ppsets_core.calibration import Calibration, Drawn, check_binding, now
@@ -13,7 +14,7 @@ from ppsets_core.ledger import version3
 from ppsets_core.ledger.accounts import CALIBRATION, Account, Actor, BudgetChange, Refusal, Release, Snapshot
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, price_of
-from ppsets_core.ledger.cohort import Cohort, cohort_of, patients_only
+from ppsets_core.ledger.cohort import MOST, Cohort, cohort_of_records, patients_only
 from ppsets_core.ledger.key import cohort_key
 from ppsets_core.ledger.losses import Kept
 from ppsets_core.ledger.reading import snapshot_of, who_and_why
@@ -21,6 +22,7 @@ from ppsets_core.ledger.store import Log, Store, stamp_of
 from ppsets_core.planning import Plan
 from ppsets_core.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
 from ppsets_core.private_quantile import check_plan, release
+from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
 from ppsets_core.validation import check_name
 
@@ -66,7 +68,7 @@ class Ledger:
         return self.snapshot().refusals
 
     def account_for(
-        self, records: Records, name: str | None = None, budget: float | str | Decimal | None = None
+        self, records: Records | Counted, name: str | None = None, budget: float | str | Decimal | None = None
     ) -> Account | None:
         """The account of that name, or of the records' source; else a new one with that budget; None without a budget.
 
@@ -91,8 +93,12 @@ class Ledger:
         """For `cohort_of` on other machines; it can hash patients, and seal nothing."""
         return cohort_key(self._store.key)
 
-    def cohort_of(self, records: Records) -> Cohort:
-        return cohort_of(self.cohort_key, records.scores, records.patients)
+    def cohort_of(self, records: Records | Counted) -> Cohort:
+        return records.people if isinstance(records, Counted) else cohort_of_records(self.cohort_key, records)
+
+    def identify(self, n: int) -> Callable[[Records], Cohort]:
+        """Tells whom a batch of n records in all is of, on whichever machine reads it; its key seals nothing."""
+        return partial(cohort_of_records, self.cohort_key, whole=n > MOST)
 
     def cohort_of_patients(self, patients: Sequence[str]) -> Cohort:
         """One entry per X-ray: whose it is."""
@@ -128,7 +134,7 @@ class Ledger:
 
     def release(
         self,
-        records: Records,
+        records: Records | Counted,
         plan: Plan,
         account: Account,
         *,
@@ -179,7 +185,7 @@ class Ledger:
 
     def spend(
         self,
-        people: Records | Cohort,
+        people: Records | Counted | Cohort,
         epsilon: float | Decimal,
         account: Account,
         draw: Callable[[str], str],
@@ -199,7 +205,7 @@ class Ledger:
 
     def charge(
         self,
-        people: Records | Cohort,
+        people: Records | Counted | Cohort,
         epsilon: float | Decimal,
         account: Account,
         *,
@@ -244,7 +250,7 @@ class Ledger:
                 raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
             log.append("result", {"charge": charged.id, "text": text})
 
-    def _identities(self, seen: Snapshot, people: Records | Cohort, cohort: Cohort) -> list[str]:
+    def _identities(self, seen: Snapshot, people: Records | Counted | Cohort, cohort: Cohort) -> list[str]:
         """By which the ledger may know the data set as a whole, if it knows any."""
         if not seen.owners:
             return []
@@ -279,8 +285,8 @@ def _unknown(name: str) -> Account:
     raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first. {LOOK}.")
 
 
-def _check_payment(records: Records, account: Account) -> None:
-    if not isinstance(records, Records):
+def _check_payment(records: Records | Counted, account: Account) -> None:
+    if not isinstance(records, Records | Counted):
         raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
     _check_account(account)
     check_binding(records.unit, records.model, account.name)

@@ -23,7 +23,7 @@ LEARNT = (
 )
 
 
-def known_labels(
+def label_numbers(
     model: "XrayModel", names: Sequence[str], labels: Sequence[str | None]
 ) -> tuple[np.ndarray, tuple[Refused, ...]]:
     """Each label's class number, in any case of letters, or −1; and what cannot be used, with the reason.
@@ -40,13 +40,21 @@ def known_labels(
         reasons = [LEARNT if is_learnt_from(name) else why for name, why in zip(names, reasons, strict=True)]
     found[[bool(why) for why in reasons]] = -1
     refused = tuple(Refused(name, why) for name, why in zip(names, reasons, strict=True) if why)
+    return found, refused
+
+
+def known_labels(
+    model: "XrayModel", names: Sequence[str], labels: Sequence[str | None]
+) -> tuple[np.ndarray, tuple[Refused, ...]]:
+    """The same, where at least one must be usable."""
+    found, refused = label_numbers(model, names, labels)
     if not len(found):
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
-    if all(why == LEARNT for why in reasons):
+    if len(refused) == len(found) and all(one.reason == LEARNT for one in refused):
         raise FileError(f"None of these X-rays can be used. {LEARNT}")
     if len(refused) == len(found):
         raise FileError(
-            f"No X-ray has a label that the model knows: {', '.join(classes)}. Name the sub-folders so, "
+            f"No X-ray has a label that the model knows: {', '.join(model.classes)}. Name the sub-folders so, "
             "or give a CSV with the columns file and label."
         )
     return found, refused

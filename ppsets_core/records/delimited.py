@@ -59,7 +59,7 @@ def _several_columns(reader: Any, blank: int, source: str, texts: frozenset[str]
         raise FileError(f"{source}: {told}") from None
     names = [column_name(cell) for cell in header]
     numeric = [name for name in names if not np.isnan(number(name))]
-    if any(not name.isdigit() for name in numeric) or (len(numeric) == len(names) and not _are_class_numbers(names)):
+    if any(not name.isdigit() for name in numeric) or (len(numeric) == len(names) and not are_class_numbers(names)):
         raise FileError(f"{source}, line {line}: the first line must name the columns, e.g. score or label.")
     check_names(names, source)
     lines, columns = array("q"), [_Texts(name, source) if name in texts else Numbers() for name in names]
@@ -117,7 +117,7 @@ def _rows(reader: Any, blank: int, source: str) -> Iterator[tuple[int, list[str]
         ) from None
 
 
-def _are_class_numbers(names: list[str]) -> bool:
+def are_class_numbers(names: list[str]) -> bool:
     return sorted(names) == sorted(str(i) for i in range(len(names)))
 
 

@@ -29,8 +29,7 @@ def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
         if split is not None:
             raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
         return columns, 0
-    if is_training(split):
-        raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
+    check_split(source, split)
     trained = are_training(splits)
     kept = np.flatnonzero(~trained if split is None else splits == split)
     if not len(kept):
@@ -39,6 +38,26 @@ def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
     lines = range(1, len(splits) + 1) if place.rows is None else place.rows
     kept_place = Place(place.source, place.row, rows=[lines[row] for row in kept.tolist()])
     return Columns(kept_place, {name: column[kept] for name, column in columns.values.items()}), int(trained.sum())
+
+
+def check_split(source: str, split: str | None) -> None:
+    if is_training(split):
+        raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
+
+
+def rows_of_part(columns: Columns, split: str | None) -> Columns | None:
+    """The same of some rows of a data set, without the column itself; None where none of them is used."""
+    if (splits := columns.values.pop("split", None)) is None:
+        return columns
+    kept = np.flatnonzero(~are_training(splits) if split is None else splits == split)
+    place = columns.place
+    lines = range(1, len(splits) + 1) if place.rows is None else place.rows
+    values = {name: column[kept] for name, column in columns.values.items()}
+    return (
+        Columns(Place(place.source, place.row, rows=[lines[row] for row in kept.tolist()]), values)
+        if len(kept)
+        else None
+    )
 
 
 def parts_in_words(splits: np.ndarray | None, left_out: int) -> str:

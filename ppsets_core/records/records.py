@@ -48,6 +48,10 @@ class Records:
     __hash__ = None  # type: ignore[assignment]
 
     @property
+    def has_familiarity(self) -> bool:
+        return self.familiarity is not None
+
+    @property
     def patient_count(self) -> int | None:
         """How many patients there are, each record without a name being one; None where no column names them."""
         if self.patients is None:
@@ -100,8 +104,12 @@ def chosen(records: Records, kept: np.ndarray) -> Records:
 
 
 def _pick(patient: str, count: int, seed: int) -> int:
-    digest = hashlib.sha256(f"{seed}:{patient}".encode(errors="surrogatepass")).digest()
-    return int.from_bytes(digest[:16]) % count
+    return int.from_bytes(patient_digest(patient, seed)) % count
+
+
+def patient_digest(patient: str, seed: int = 0) -> bytes:
+    """128 bits that depend on the seed and the patient's name alone."""
+    return hashlib.sha256(f"{seed}:{patient}".encode(errors="surrogatepass")).digest()[:16]
 
 
 def _same(one: object, other: object) -> bool:

@@ -1,6 +1,7 @@
 """`read_scores`: what a score file means, once it is columns."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,16 +84,19 @@ def _columns_of(data: bytes, source: str, texts: frozenset[str]) -> Columns:
 
 def _records(columns: Columns, group: str | None, split: str | None) -> Records:
     columns, left_out = usable_rows(columns, split)
+    return replace(records_of(columns, group), splits=columns.values.get("split"), left_out=left_out)
+
+
+def records_of(columns: Columns, group: str | None, first_model: str | None = None) -> Records:
+    """What columns mean; `first_model` is what the first row of a data set says, where these are not its first rows."""
     source, values = columns.place.source, columns.values
     other = RESERVED | IGNORED | ({group} if group else set())
     numeric = [name for name in values if name not in other and not name.casefold().startswith("unnamed:")]
     facts: dict[str, Any] = {
-        "patients": _patients(values),
-        "model": model_of(columns),
+        "patients": patients_in(values),
+        "model": model_of(columns, first_model),
         "groups": _groups(columns, group),
         "familiarity": familiarity_of(columns),
-        "splits": values.get("split"),
-        "left_out": left_out,
     }
     if "label" in values and "score" not in values and len(numeric) >= 2:
         classes = tuple(brief_name(name) for name in numeric)
@@ -142,21 +146,22 @@ def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.nd
     return found
 
 
-def _patients(values: dict[str, np.ndarray]) -> np.ndarray | None:
+def patients_in(values: dict[str, np.ndarray]) -> np.ndarray | None:
     """Each record's patient, in one spelling, so that one patient is one."""
     named = values.get("patient")
     return None if named is None else np.array(same_names(named.tolist()), dtype=TEXTS)
 
 
-def model_of(columns: Columns) -> str | None:
+def model_of(columns: Columns, first: str | None = None) -> str | None:
     """The fingerprint that every row names; None where all rows have another program's word for a model, or none."""
     models = columns.values.get("model")
     if models is None or not len(models):
         return None
     place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="model")
     other = "it is of another model than the first row; calibrate with the scores of one model"
-    refuse_first(models != models[0], place, other)
-    return str(models[0]) if re.fullmatch(FINGERPRINT, str(models[0])) else None
+    first = str(models[0]) if first is None else first
+    refuse_first(models != first, place, other)
+    return first if re.fullmatch(FINGERPRINT, first) else None
 
 
 def familiarity_of(columns: Columns) -> np.ndarray | None:

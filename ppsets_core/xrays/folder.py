@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.refused import Refused
@@ -45,6 +46,15 @@ class XrayFolder:
         """The file of one X-ray as it was given, read again; FileError if it is not there any more."""
         (entry,) = (entry for entry in self._entries if entry.name == name)
         return entry.read(MAX_BYTES + 1)
+
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """Where each X-ray lies on disk; None for one in a zip or an upload."""
+        return tuple(entry.file for entry in self._entries)
+
+    def piece(self, place: slice) -> "XrayFolder":
+        """Some of the X-rays, without what was said of the whole."""
+        return XrayFolder(self.xrays[place], (), (), self._entries[place])
 
     def pictures(self, at_least: int | None = None) -> Iterator[Picture]:
         """The pictures that can be read, in the order of `xrays`; `readable` also tells which X-rays they are."""

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
@@ -20,6 +22,12 @@ class Entry:
     read: Callable[[int], bytes]
     path: str = ""
     given_in: str = ""
+
+    @property
+    def file(self) -> Path | None:
+        """The file on disk, where it is one: what another process can open, too."""
+        given = self.read.args[0] if isinstance(self.read, partial) and self.read.args else None
+        return Path(given).absolute() if isinstance(given, str | Path) else None
 
 
 @dataclass(frozen=True)

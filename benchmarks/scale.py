@@ -1,0 +1,146 @@
+"""How counting and scoring scale, as ratios within one run: `python -m benchmarks.scale scores`, or another of WHAT.
+
+Wanted on a quiet machine: counting ÷ a bare bincount ≥ 0.5 with a peak below 1 GB for 10⁸ scores (`scores --rows 1e8`);
+one record of each of 10⁷ patients below 3 GB (`patients --rows 3e7 --patients 1e7`); two workers ÷ one ≥ 1.7 over
+2,000 X-rays (`xrays --files 2000`); Dask's own time ÷ a plain process pool's ≤ 1.15 (`overhead`)."""
+
+import argparse
+import resource
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ppsets_core import Ledger, plan
+from ppsets_core import cluster as on_cluster
+from ppsets_core.network import load_model
+from ppsets_core.network.scored_parts import PartJob, plan_parts, write_part
+from ppsets_core.records.counting import choose, count, tally_task
+from ppsets_core.records.data_set import open_data_set
+from ppsets_core.synthetic import write_folder
+from ppsets_core.xrays import read_folder
+
+PART = 2_000_000
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def peak() -> str:
+    return f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB"
+
+
+def write_scores(folder: Path, rows: int, patients: int | None) -> None:
+    rng = np.random.default_rng(0)
+    for number, start in enumerate(range(0, rows, PART)):
+        size = min(PART, rows - start)
+        columns = {"score": rng.beta(1, 4, size)}
+        if patients is not None:
+            columns["patient"] = pa.array(rng.integers(0, patients, size)).cast(pa.string())
+        pq.write_table(pa.table(columns), folder / f"part-{number:05d}.parquet", row_group_size=1 << 20)
+
+
+def bare(folder: Path, m: int) -> np.ndarray:
+    """What anyone would write: pyarrow's batches into numpy's bincount, nothing checked."""
+    counts = np.zeros(m + 1, dtype=np.int64)
+    for path in sorted(folder.glob("*.parquet")):
+        for batch in pq.ParquetFile(path).iter_batches(1 << 20, columns=["score"]):
+            counts += np.bincount(np.ceil(batch.column(0).to_numpy() * m).astype(np.int64), minlength=m + 1)
+    return counts
+
+
+def scores(folder: Path, rows: int) -> None:
+    write_scores(folder, rows, None)
+    ledger = Ledger(folder / "ledger.sqlite")
+    chosen = choose(open_data_set(folder))
+    planned = plan(len(chosen), 0.1, 1.0)
+    ours = timed(lambda: count(chosen, planned, ledger.identify(len(chosen))))
+    print(f"{rows:,} scores, m = {planned.m:,}: {ours:.1f} s, {rows / ours / 1e6:.1f} million a second, {peak()}")
+    plain = timed(lambda: bare(folder, planned.m))
+    print(f"bare bincount {plain:.1f} s; rate ÷ bare rate: {plain / ours:.2f}")
+
+
+def patients(folder: Path, rows: int, number: int) -> None:
+    write_scores(folder, rows, number)
+    ledger = Ledger(folder / "ledger.sqlite")
+    opened = open_data_set(folder)
+    start = time.perf_counter()
+    chosen = choose(opened)
+    middle = time.perf_counter()
+    counted = count(chosen, plan(len(chosen), 0.1, 1.0), ledger.identify(len(chosen)))
+    end = time.perf_counter()
+    spent = f"choosing {middle - start:.0f} s, counting {end - middle:.0f} s"
+    print(f"{rows:,} rows of {len(counted):,} patients: {spent}, {peak()}")
+
+
+def xrays(folder: Path, files: int) -> None:
+    write_folder(folder / "xrays", files, 0)
+    jobs = plan_parts(read_folder(folder / "xrays"), load_model(), None, folder / "none")
+    seconds = {}
+    for workers in (1, 2):
+        with on_cluster.connected(workers=workers) as client:
+            on_cluster.score(client, moved(jobs[:workers], folder / f"warm-{workers}"))
+            seconds[workers] = timed(lambda: on_cluster.score(client, moved(jobs, folder / f"out-{workers}")))  # noqa: B023
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(write_part, moved(jobs[:2], folder / "warm-pool")))
+        plain = timed(lambda: list(pool.map(write_part, moved(jobs, folder / "out-pool"))))
+    one, two = seconds[1], seconds[2]
+    print(f"{files:,} X-rays: one worker {one:.1f} s, two {two:.1f} s: {one / two:.2f} times as fast")
+    print(f"a process pool of two {plain:.1f} s; Dask ÷ pool: {seconds[2] / plain:.2f}")
+
+
+def moved(jobs: list[PartJob], out: Path) -> list[PartJob]:
+    out.mkdir()
+    return [replace(job, path=out / job.path.name) for job in jobs]
+
+
+def overhead(folder: Path, rows: int) -> None:
+    write_scores(folder, rows, None)
+    ledger = Ledger(folder / "ledger.sqlite")
+    opened = open_data_set(folder)
+    chosen = choose(opened)
+    planned, identify = plan(len(chosen), 0.1, 1.0), ledger.identify(len(chosen))
+    with on_cluster.connected(workers=2) as client:
+        on_cluster.count(client, chosen, planned, identify)
+        ours = timed(lambda: on_cluster.count(client, chosen, planned, identify))
+    with ProcessPoolExecutor(2) as pool:
+        given = [(opened, task, planned, identify, None) for task in opened.tasks]
+        list(pool.map(tally_task, *zip(*given[:2], strict=True)))
+        plain = timed(lambda: list(pool.map(tally_task, *zip(*given, strict=True))))
+    both = f"Dask {ours:.2f} s, pool {plain:.2f} s"
+    print(f"{rows:,} scores, {len(opened.tasks)} tasks: {both}; Dask ÷ pool: {ours / plain:.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["scores", "patients", "xrays", "overhead"])
+    parser.add_argument("--rows", type=float, default=1e7)
+    parser.add_argument("--patients", type=float, default=1e6)
+    parser.add_argument("--files", type=int, default=200)
+    args = parser.parse_args()
+    folder = Path(tempfile.mkdtemp())
+    try:
+        if args.what == "scores":
+            scores(folder, int(args.rows))
+        elif args.what == "patients":
+            patients(folder, int(args.rows), int(args.patients))
+        elif args.what == "xrays":
+            xrays(folder, args.files)
+        else:
+            overhead(folder, int(args.rows))
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""`--cluster`, `--workers` and their kin: where a verb does its work."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ppsets_core.errors import InputError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    where = parser.add_argument_group("on a cluster (needs `pip install 'ppsets[cluster]'`; see docs/scale.md)")
+    where.add_argument(
+        "--cluster", metavar="ADDRESS", help="a Dask scheduler: tls://host:8786, or tcp:// on this machine"
+    )
+    where.add_argument("--workers", type=int, metavar="N", help="instead: so many worker processes on this machine")
+    where.add_argument("--tls-ca", type=Path, metavar="PEM", help="who signs the cluster's certificates")
+    where.add_argument("--tls-cert", type=Path, metavar="PEM", help="this machine's certificate")
+    where.add_argument("--tls-key", type=Path, metavar="PEM", help="its key")
+    where.add_argument(
+        "--insecure-network", action="store_true", help="allow tcp:// to another machine: only where nobody can listen"
+    )
+
+
+def is_wanted(args: argparse.Namespace) -> bool:
+    return args.cluster is not None or args.workers is not None
+
+
+@contextmanager
+def client_for(args: argparse.Namespace) -> Iterator["Client | None"]:
+    """A client of the cluster that was asked for; None where none was."""
+    if not is_wanted(args):
+        yield None
+        return
+    from ppsets_core.cluster.connection import Tls, connected
+
+    if args.cluster is not None and args.workers is not None:
+        raise InputError("Give --cluster or --workers, not both.")
+    files = (args.tls_ca, args.tls_cert, args.tls_key)
+    if any(files) and not all(files):
+        raise InputError("TLS takes all three: --tls-ca, --tls-cert and --tls-key.")
+    tls = Tls(*files) if all(files) else None
+    with connected(args.cluster, workers=args.workers, tls=tls, insecure_network=args.insecure_network) as client:
+        yield client
+
+
+class Steps:
+    """How much of a long step is done, and how long the rest will take, on a terminal."""
+
+    def __init__(self, words: str) -> None:
+        self._words, self._start, self._shown = words, time.monotonic(), 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if not sys.stderr.isatty() or (done < total and now - self._shown < 0.5):
+            return
+        self._shown = now
+        rest = f", {_duration((now - self._start) / done * (total - done))} left" if 0 < done < total else ""
+        end = "\n" if done >= total else ""
+        print(f"\r\033[K{self._words}: {done:,} of {total:,}{rest}", end=end, file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

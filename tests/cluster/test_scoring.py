@@ -1,0 +1,57 @@
+"""Scoring on a cluster: the probabilities of one process, whatever is killed; what is written stays."""
+
+import pandas as pd
+import pytest
+
+from ppsets_core.__main__ import main
+from ppsets_core.cluster import jobs
+from ppsets_core.commands.cluster_options import Steps
+from ppsets_core.network import scored_parts
+from ppsets_core.synthetic import write_folder
+from tests.cluster.running import cluster_of, kill
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def xrays(tmp_path, monkeypatch):
+    monkeypatch.setattr(scored_parts, "XRAYS", 4)
+    write_folder(tmp_path / "xrays", 24, seed=3)
+    (tmp_path / "xrays" / "normal" / "note.png").write_text("no picture")
+    return tmp_path / "xrays"
+
+
+def test_deaths_change_nothing_and_a_second_run_finishes_what_was_left(tmp_path, xrays, monkeypatch, capsys):
+    assert main(["score", str(xrays), "--out", str(tmp_path / "here.csv")]) == 0
+    expected = pd.read_csv(tmp_path / "here.csv")
+    monkeypatch.setattr(jobs, "PATIENCE", 3.0)
+    out = tmp_path / "scores"
+    with cluster_of(tmp_path) as running:
+        running.wait_for_workers(2)
+        command = ["score", str(xrays), "--out", str(out), "--cluster", running.address]
+
+        class Killing(Steps):
+            """Kills one worker amid the parts, and the other soon after."""
+
+            def __call__(self, done, total):
+                for number, process in enumerate(running.workers):
+                    if 0 < done + number < total and done > number:
+                        kill(process)
+
+        with monkeypatch.context() as patched:
+            patched.setattr("ppsets_core.commands.score.Steps", Killing)
+            assert main(command) == 2
+        assert "Every worker of the cluster is gone" in capsys.readouterr().err
+        written = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet")}
+        assert 0 < len(written) < 6
+        running.add_worker()
+        running.add_worker()
+        assert main(command) == 0
+    assert "24 X-rays scored, 1 left out: 6 parts" in capsys.readouterr().out
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+    found = pd.read_parquet(out).sort_values("file", ignore_index=True)
+    expected = expected.sort_values("file", ignore_index=True)
+    assert found[["file", "label", "model"]].equals(expected[["file", "label", "model"]].astype(found["file"].dtype))
+    classes = [name for name in expected if name not in ("file", "label", "model")]
+    assert (found[classes] - expected[classes]).abs().max().max() < 1e-6
+    assert "note.png" in (out / "refused.csv").read_text()
