@@ -1,10 +1,13 @@
 """How fast X-rays become probabilities, as ratios within one run: `python -m benchmarks.network [--files 1000]`.
 
-Wanted on a quiet machine: network ÷ matrix multiplication ≥ 0.75, folder ÷ plain loop ≥ 2, peak memory < 1.5 GB."""
+Wanted on a quiet machine: network ÷ matrix multiplication ≥ 0.75, folder ÷ plain loop ≥ 2, peak memory < 1.5 GB, and
+the first answer of a new process within 1.5 times what importing torch and reading the weights take."""
 
 import argparse
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,6 +24,18 @@ from ppsets_core.network.torchvision_guard import import_torchvision
 from ppsets_core.xrays import read_folder
 
 DISTINCT = 20
+COLD = {
+    "torch and the weights": """
+import torch
+from safetensors.torch import load_file
+from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS
+load_file(BUNDLED_WEIGHTS)""",
+    "the first answer": """
+import sys
+from ppsets_core.network import load_model, predict
+from ppsets_core.xrays import read_picture
+predict(load_model(), [read_picture(sys.argv[1])])""",
+}
 
 
 def best_seconds(work: Callable[[], object], repeats: int) -> float:
@@ -84,6 +99,16 @@ def plain_loop(model: XrayModel, folder: Path) -> np.ndarray:
     return np.stack(rows)
 
 
+def first_answer(folder: Path) -> tuple[float, float]:
+    """Seconds of a new process that reads torch and the weights, and of one that answers for one X-ray."""
+    xray = str(sorted(folder.iterdir())[0])
+
+    def seconds(code: str) -> float:
+        return best_seconds(lambda: subprocess.run([sys.executable, "-c", code, xray], check=True), 3)
+
+    return seconds(COLD["torch and the weights"]), seconds(COLD["the first answer"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=1000)
@@ -102,9 +127,11 @@ def main() -> None:
         start = time.perf_counter()
         plain = plain_loop(model, folder)
         slow = time.perf_counter() - start
+        least, first = first_answer(folder)
     print(f"{files} JPEG: {fast:.1f} s, plain loop {slow:.1f} s, ratio {slow / fast:.2f}")
     print(f"largest difference between the two in probability {np.abs(ours - plain).max():.3f}")
     print(f"peak memory of reading and predicting: {peak:.2f} GB")
+    print(f"torch and the weights {least:.1f} s, the first answer {first:.1f} s, ratio {first / least:.2f}")
 
 
 if __name__ == "__main__":

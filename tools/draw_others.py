@@ -1,5 +1,5 @@
 """Pictures that are no chest X-rays, drawn in code: what the gate learns to stop. Clouds, patterns, shading, shapes on
-a ground, sections of a body, and parts of chest X-rays that are too small to judge."""
+a ground, things that stand in the middle, sections of a body, and parts of chest X-rays that are too small to judge."""
 
 import numpy as np
 from PIL import Image
@@ -11,8 +11,8 @@ CANVAS = 64
 
 def draw_others(count: int, xrays: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(count, CANVAS, CANVAS) greys as they would be seen; `xrays` (N, CANVAS, CANVAS) are what the parts come from."""
-    draws = (_clouds, _shapes, _gradient, _section, lambda rng: _part(xrays, rng))
-    chosen = rng.choice(len(draws), count, p=(0.34, 0.34, 0.06, 0.1, 0.16))
+    draws = (_clouds, _shapes, _gradient, _section, _standing, lambda rng: _part(xrays, rng))
+    chosen = rng.choice(len(draws), count, p=(0.3, 0.3, 0.06, 0.1, 0.1, 0.14))
     return np.stack([square(draws[kind](rng).astype(np.float32), CANVAS) for kind in chosen])
 
 
@@ -64,6 +64,30 @@ def _gradient(rng: np.random.Generator) -> np.ndarray:
     falls, rises = (low + (high - low) * along for along in (y, x) for low, high in [rng.random(2)])
     plane = falls * rises if rng.random() < 0.7 else falls + rises * rng.normal()
     return np.abs(plane) ** rng.uniform(0.5, 2) + rng.normal(0, rng.uniform(0, 0.02), plane.shape)
+
+
+def _standing(rng: np.random.Generator) -> np.ndarray:
+    """Something bright that stands in the middle, straight or tapering, before a shaded or cloudy ground: a tower, a
+    person, a bottle. It has no ribs beside it, where a chest X-ray's spine has."""
+    y, x = np.mgrid[-1 : 1 : CANVAS * 1j, -1 : 1 : CANVAS * 1j]
+    ground = _gradient(rng) if rng.random() < 0.6 else 0.5 + 0.12 * _clouds(rng)
+    picture = rng.uniform(0.1, 0.5) * (ground - ground.min()) / max(np.ptp(ground), 1e-3)
+    for _ in range(rng.integers(1, 4)):
+        middle, top, wide, taper = (
+            rng.normal(0, 0.25),
+            rng.uniform(-1.2, 0.3),
+            rng.uniform(0.03, 0.3),
+            rng.normal(0, 0.3),
+        )
+        edge = wide * np.exp(taper * (y - top)) - abs(x - middle)
+        soft = rng.uniform(0.01, 0.15)
+        picture = picture + rng.uniform(0.3, 0.9) * np.clip(0.5 + edge / soft, 0, 1) * (y > top)
+    if rng.random() < 0.5:
+        spread = rng.uniform(0.2, 0.8)
+        picture = picture + rng.uniform(0.2, 0.7) * np.exp(
+            -((x / spread) ** 2) - ((y - rng.uniform(0.3, 1)) / spread) ** 2
+        )
+    return picture + rng.normal(0, rng.uniform(0, 0.05), picture.shape)
 
 
 def _shapes(rng: np.random.Generator) -> np.ndarray:

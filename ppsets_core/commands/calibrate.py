@@ -52,13 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    ledger = Ledger(args.ledger)
     records: Records | Counted
     if is_wanted(args) or is_large(args.scores):
         with client_for(args) as client:
-            records, chosen = _counted(args, ledger, client)
+            records, chosen = _counted(args, client)
     else:
         records, chosen = _read(args)
+    ledger = Ledger(args.ledger)
     account = _account(ledger, records, args.dataset or Path(args.scores).stem, args.budget)
     out = _reserve(args.out)
     try:
@@ -95,7 +95,7 @@ def _read(args: argparse.Namespace) -> tuple[Records, Plan]:
     return records, _plan(args, records)
 
 
-def _counted(args: argparse.Namespace, ledger: Ledger, client: "Client | None") -> tuple[Counted, Plan]:
+def _counted(args: argparse.Namespace, client: "Client | None") -> tuple[Counted, Plan]:
     """Counts, made before anything is charged: what fails here costs nothing."""
     data_set = open_data_set(args.scores, group=_group(args), split=args.split)
     choosing, counting = Steps("Choosing one record per patient"), Steps("Counting")
@@ -105,9 +105,10 @@ def _counted(args: argparse.Namespace, ledger: Ledger, client: "Client | None") 
         chosen = cluster.choose(client, data_set, all_records=args.all_records, progress=choosing)
     _say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
     planned = _plan(args, chosen)
+    identify = Ledger(args.ledger).identify(len(chosen))
     if client is None:
-        return count(chosen, planned, ledger.identify(len(chosen)), progress=counting), planned
-    return cluster.count(client, chosen, planned, ledger.identify(len(chosen)), progress=counting), planned
+        return count(chosen, planned, identify, progress=counting), planned
+    return cluster.count(client, chosen, planned, identify, progress=counting), planned
 
 
 def _group(args: argparse.Namespace) -> str | None:

@@ -19,6 +19,7 @@ MOST = 10**7
 CELLS = 2**23  # scores are alike within half of 1/CELLS, 6e-8, which is more than float32 changes one
 _WHOLE = 2**128
 _BLOCK = 256
+_MANY = 2**16  # of so many records most blocks are needed, and the next batch needs them again
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,8 @@ def _total(numbers: np.ndarray) -> int:
 
 def _cells(key: bytes, grid: bytes, cells: np.ndarray) -> np.ndarray:
     """Two 64-bit numbers for each cell, from a keyed stream of which the cells are places."""
+    if len(cells) >= _MANY:
+        return _all_cells(key, grid)[cells.astype(np.int64)]
     block, place = np.divmod(cells.astype(np.int64), _BLOCK)
     blocks, number = np.unique(block, return_inverse=True)
     return _stream(key, grid, blocks.tolist()).reshape(len(blocks), _BLOCK, 2)[number, place]
@@ -140,5 +143,5 @@ def _stream(key: bytes, grid: bytes, blocks: Iterable[int]) -> np.ndarray:
 
 @lru_cache(maxsize=2)
 def _all_cells(key: bytes, grid: bytes) -> np.ndarray:
-    """The numbers of every cell, 16 MB, for data sets that have most of them in every batch."""
+    """The numbers of every cell, 128 MB, for data sets that have most blocks of them in every batch."""
     return _stream(key, grid, range(CELLS // _BLOCK + 1)).reshape(-1, 2)

@@ -9,6 +9,7 @@ from ppsets_core.errors import AccessError
 from ppsets_core.ledger.accounts import Account, Actor, Release, Snapshot
 from ppsets_core.ledger.cohort import Cohort
 from ppsets_core.ledger.ledger import Ledger
+from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
 
 
@@ -32,7 +33,7 @@ class PersonalLedger(Ledger):
         return self._ledger.account(name) if self._charges() else super().account(name)
 
     def account_for(
-        self, records: Records, name: str | None = None, budget: float | str | Decimal | None = None
+        self, records: Records | Counted, name: str | None = None, budget: float | str | Decimal | None = None
     ) -> Account | None:
         if self._charges():
             return self._ledger.account_for(records, name, budget)
@@ -59,7 +60,7 @@ class PersonalLedger(Ledger):
 
     def charge(
         self,
-        people: Records | Cohort,
+        people: Records | Counted | Cohort,
         epsilon: float | Decimal,
         account: Account,
         *,

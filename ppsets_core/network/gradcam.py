@@ -6,7 +6,6 @@ from PIL import Image
 from torch.nn import functional as F
 
 from ppsets_core.errors import InputError
-from ppsets_core.network.preprocess import crop_corner
 from ppsets_core.network.weights import XrayModel
 from ppsets_core.xrays.picture import Picture
 
@@ -21,26 +20,25 @@ def heat_map(model: XrayModel, picture: Picture, class_index: int) -> np.ndarray
     pooled = model.network.avgpool(features).flatten(1)
     (slope,) = torch.autograd.grad(model.network.fc(pooled)[0, class_index], features)
     heat = F.relu((features.detach() * slope.mean(dim=(2, 3), keepdim=True)).sum(dim=1, keepdim=True))
-    return _into_picture(heat, picture.grey.shape, model)
+    return _into_picture(heat, picture, model)
 
 
 @torch.no_grad()
 def _last_filters(model: XrayModel, picture: Picture) -> torch.Tensor:
     """The activations after the last convolutional block, 1 × 512 × h × w."""
     net = model.network
-    inputs = model.preprocessing.network_input(picture.grey)[None]
+    inputs = model.preprocessing.network_input(picture.grey, picture.frame)[None]
     stem = net.maxpool(net.relu(net.bn1(net.conv1(inputs))))
     return net.layer4(net.layer3(net.layer2(net.layer1(stem))))
 
 
-def _into_picture(heat: torch.Tensor, shape: tuple[int, int], model: XrayModel) -> np.ndarray:
-    """The heat of the central crop, its peak made 1, laid where that crop lies in the picture."""
-    share = model.preprocessing.crop / model.preprocessing.resize
-    side = max(1, round(min(shape) * share))
+def _into_picture(heat: torch.Tensor, picture: Picture, model: XrayModel) -> np.ndarray:
+    """The heat of what the network sees, its peak made 1, laid where that lies in the picture."""
+    seen = model.preprocessing.seen_of(picture.frame)
+    side = seen.bottom - seen.top
     spread = F.interpolate(heat, (side, side), mode="bilinear", align_corners=False)[0, 0]
-    top, left = crop_corner(*shape, side)
-    whole = np.zeros(shape, dtype=np.float32)
-    whole[top : top + side, left : left + side] = (spread / spread.max().clamp(min=1e-12)).numpy()
+    whole = np.zeros(picture.grey.shape, dtype=np.float32)
+    seen.of(whole)[:] = (spread / spread.max().clamp(min=1e-12)).numpy()
     return whole
 
 

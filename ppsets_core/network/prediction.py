@@ -76,7 +76,7 @@ def batches(
         return probabilities.numpy(), features[:filled].numpy()
 
     for picture in pictures:
-        batch[filled] = model.preprocessing.network_input(picture.grey)
+        batch[filled] = model.preprocessing.network_input(picture.grey, picture.frame)
         filled += 1
         if filled == batch_size:
             yield run()

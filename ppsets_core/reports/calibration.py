@@ -62,16 +62,18 @@ def _first_numbers(drawn: Drawn) -> Html:
 
 
 def _released(drawn: Drawn) -> list[Html]:
+    thresholds = "The threshold" if drawn.per is None else f"A threshold for each {drawn.per}"
+    also = " and one for how familiar an X-ray is" if _has_tau(drawn) else ""
     parts = [
         element("h2", "What was released"),
         element(
             "p",
-            "The threshold and the numbers in this report that do not depend on the records' scores; nothing else."
-            if drawn.per is None
-            else f"A threshold for each {drawn.per}, and the numbers in this report that do not depend on the records; "
-            "nothing else.",
+            f"{thresholds}{also}, and those numbers in this report that do not depend on the scores; nothing else.",
         ),
     ]
+    if _has_tau(drawn):
+        told = f"X-rays whose familiarity is above τ̂ = {drawn.familiarity_threshold:.6g} are marked as unlike these."
+        parts.append(element("p", told))
     if drawn.per is None:
         return [*parts, element("p", meaning(drawn))]
     each = zip(drawn.names, drawn.thresholds, strict=True)
@@ -79,6 +81,10 @@ def _released(drawn: Drawn) -> list[Html]:
         *parts,
         table([(name, f"{t:.6g}", f"{1 - t:.4g}") for name, t in each], [drawn.per, "ŝ", "probability needed"]),
     ]
+
+
+def _has_tau(planned: Plan) -> bool:
+    return planned.familiarity is not None and planned.familiarity.is_possible
 
 
 def _spent(drawn: Drawn, unit: str, account: Account | None) -> list[Html]:
@@ -108,5 +114,9 @@ def _how(planned: Plan) -> str:
     if planned.gamma is not None:
         words += f" (γ = {planned.gamma:.4g})"
     if planned.per is not None:
-        words += f", with half of ε for each {planned.per}, since one record may change two of them"
+        words += f", with half of the thresholds' ε for each {planned.per}, since one record may change two of them"
+    if planned.familiarity is not None and planned.familiarity.is_possible:
+        words += (
+            f"; of ε, {planned.familiarity.epsilon:g} went to τ̂, drawn likewise over {planned.familiarity.m:,} bins"
+        )
     return f"{words}; drawn by OpenDP with exact arithmetic"

@@ -88,6 +88,7 @@ def _basic(drawn: Calibration, deployment: Deployment, day: str) -> dict[str, ob
         "description": (
             f"{_thresholds(drawn)} by which a classifier's probabilities for a new chest X-ray become a set of "
             f"diagnoses that holds the true one with probability at least {1 - drawn.alpha:g}. {meaning(drawn)}"
+            f"{_familiarity(drawn)}"
         ),
         "intended_use": "Prediction sets with a coverage guarantee, for research and teaching; not a medical device.",
         "data_product_type": "Summary statistics",
@@ -99,6 +100,16 @@ def _basic(drawn: Calibration, deployment: Deployment, day: str) -> dict[str, ob
 
 def _thresholds(drawn: Calibration) -> str:
     return "One threshold" if drawn.per is None else f"{len(drawn.thresholds)} thresholds, one for each {drawn.per},"
+
+
+def _familiarity(drawn: Calibration) -> str:
+    planned = drawn.familiarity
+    if planned is None or not planned.is_possible:
+        return ""
+    return (
+        f" Released with it, out of the same ε: a threshold above which a new X-ray counts as unlike these records, a "
+        f"quantile of how familiar each is, with ε = {planned.epsilon:g} over {planned.m:,} bins."
+    )
 
 
 def _variant(drawn: Calibration) -> dict[str, object]:
@@ -130,8 +141,9 @@ def _privacy_loss(drawn: Calibration) -> dict[str, object]:
             "The parameter of this one release; δ is 0."
             if drawn.per is None
             else f"The parameter of this one release, all thresholds together; δ is 0. Each {drawn.per} is drawn with "
-            "half of it, since replacing a record can change two of them."
-        ),
+            "half of what the thresholds have of it, since replacing a record can change two of them."
+        )
+        + _familiarity(drawn),
     }
 
 
@@ -164,7 +176,7 @@ def _implementation(drawn: Calibration) -> dict[str, object]:
         "mechanisms": (
             f"The exponential mechanism over {drawn.m:,} bins of [0, 1] for a quantile of the scores ({drawn.method}: "
             f"{rule_named(drawn.method).label}), drawn by OpenDP with exact arithmetic and a cryptographic generator. "
-            f"Software: ppsets {__version__}. Timing is not protected."
+            f"Software: ppsets {__version__}. Timing is not protected.{_familiarity(drawn)}"
         ),
         "composition": "Releases from the same records add up (sequential composition); the ledger adds exactly.",
         "post_processing": "None; prediction sets are made from the thresholds and new patients' probabilities only.",

@@ -16,7 +16,7 @@ DEEPEST = 2**16
 @dataclass(frozen=True, eq=False)
 class Shades:
     """`values`, 8 or 16 bits, of which v stands for the file's own number first + step · v; the window that is shown at
-    first, as DICOM's LINEAR has it; whether low numbers are bright; `framed`, the part that the network sees."""
+    first, as DICOM's LINEAR has it; whether low numbers are bright; `framed`, the X-ray without its margins."""
 
     values: np.ndarray
     first: float

@@ -170,3 +170,12 @@ def test_one_home_whatever_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("PPSETS_HOME", "ledgers")
     with pytest.raises(LedgerError, match="whole path"):
         ledger_path()
+
+
+def test_many_records_at_once_are_known_as_few_are():
+    scores = np.random.default_rng(5).random(cohort_module._MANY)
+    scores[:2] = 0.0, 1.0
+    whole = cohort_of(b"k" * 32, scores, None)
+    parts = [cohort_of(b"k" * 32, part, None) for part in np.split(scores, 4)]
+    assert whole.identity == (parts[0] + parts[1] + parts[2] + parts[3]).identity
+    assert np.array_equal(whole.contents, np.concatenate([part.contents for part in parts]))

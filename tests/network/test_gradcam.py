@@ -4,6 +4,7 @@ import pytest
 from ppsets_core.errors import InputError
 from ppsets_core.network import load_model
 from ppsets_core.network.gradcam import heat_map, overlay
+from ppsets_core.xrays import Picture
 from tests.network.chests import picture
 
 
@@ -24,6 +25,14 @@ def test_the_heat_lies_in_the_middle_of_the_picture(model, shape):
     assert max(heat.max() for heat in maps) == 1
     middle = [(side - round(min(shape) * 128 / 146)) // 2 for side in shape]
     assert all(not heat[: middle[0]].any() and not heat[:, : middle[1]].any() for heat in maps)
+
+
+def test_there_is_no_heat_on_a_margin(model):
+    xray = Picture("bordered.png", np.pad(picture("bacterial-pneumonia", 1).grey, 50), 0.0)
+    for index in range(3):
+        heat = heat_map(model, xray, index)
+        heat[46:-46, 46:-46] = 0
+        assert not heat.any()
 
 
 def test_classes_have_different_maps_and_each_repeats(model):

@@ -12,6 +12,7 @@ from ppsets_core import calibrate, plan, simulate
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.synthetic import draw_xrays
 from tests.ledger.spending import records_of
+from tests.network.chests import small_model
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish
 
@@ -59,7 +60,7 @@ def test_nothing_chosen_cannot_be_started(diagnose):
 def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     photo = io.BytesIO()
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 90, 3), dtype=np.uint8)).save(photo, "PNG")
-    files = [*xrays, ("<b>photo</b>.png", photo.getvalue(), "image/png"), ("torn.png", xrays[0][1][:300], "image/png")]
+    files = [*xrays, ("<b>photo<b>.png", photo.getvalue(), "image/png"), ("torn.png", xrays[0][1][:300], "image/png")]
     at = classify(diagnose, files)
     assert not at.error
     found = {name: int(value[0]) for name, value in metrics(at).items()}
@@ -71,7 +72,7 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     spec = json.loads(charts[0].proto.spec)
     assert spec["data"][0]["customdata"][0] in ("bacterial-pneumonia", "normal", "viral-pneumonia")
     at.segmented_control(key=_key(at, "diagnose_filter")).set_value("Flagged").run()
-    assert "<b>photo</b>.png" in texts(at)
+    assert "<b>photo<b>.png" in texts(at)
     assert "A colour picture" in texts(at)
     assert len(at.get("plotly_chart")) == 0
     table = at.dataframe[-1].value
@@ -146,7 +147,8 @@ def test_sets_follow_the_calibration_without_classifying_again(diagnose, xrays):
 
 def test_other_weights_make_the_findings_void(diagnose, xrays):
     at = classify(diagnose, xrays[:1])
-    at.session_state["active_model"] = object()
+    at.session_state["active_model"] = small_model()
+    at.session_state["active_model_name"] = "other.safetensors"
     at.run()
     assert "Classify them again" in texts(at)
     assert "One diagnosis" not in metrics(at)

@@ -94,3 +94,12 @@ def test_only_the_account_that_paid_is_named(tmp_path, known):
     drawn = spend(ledger, 0.5, SCORES)
     found = payer_of(drawn if known else calibrate(SCORES, 0.1, 0.5), path)
     assert (found is not None and found.name == "ward") is known
+
+
+def test_a_threshold_of_familiarity_is_named_with_its_share():
+    drawn = calibrate(bundled_scores(), 0.1, 1.0)
+    read = Read(calibration_report(drawn))
+    assert "The threshold and one for how familiar an X-ray is" in read.words
+    assert f"τ̂ = {drawn.familiarity_threshold:.6g}" in read.words
+    assert f"of ε, {drawn.familiarity.epsilon:g} went to τ̂" in read.words
+    assert "τ̂" not in Read(calibration_report(calibrate(SCORES, 0.1, 1.0))).words

@@ -12,7 +12,6 @@ from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.viewer.dialog import show_viewer
 from pages.widgets.refused import show_refused
-from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
 from ppsets_core.coverage_check import check_records
 from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, select
@@ -40,7 +39,6 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
     _say_how_familiar(answers, watch_for(calibration, examined.findings.model))
     _numbers(tally)
     st.markdown(f":small[{scope(calibration)}]")
-    st.caption(as_text(f"The model tells {', '.join(examined.findings.classes)} apart and looks for nothing else."))
     if examined.synthetic:
         st.info("These X-rays are **synthetic**: drawn by a program, of no patient.", icon=":material/science:")
     show_exports(answers, examined, Provenance(calibration, examined.model.fingerprint, group))

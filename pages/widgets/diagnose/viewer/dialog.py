@@ -1,5 +1,7 @@
 """Looking closely at the queue of cards, one X-ray after the other."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -47,6 +49,7 @@ def _dialog(queue: list[Answer], examined: Examined) -> None:
         choose_mark(answer, examined.id)
     with left:
         shades, sentence = _shades(answer, examined)
+        shades = replace(shades, framed=examined.model.preprocessing.seen_of(shades.framed))
         asked = draw_viewer(shades, heat, name=f"{examined.id}-{number}", place=place, total=len(queue))
         if sentence:
             st.caption(sentence)
