@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -192,3 +193,21 @@ def test_bundled_synthetic_x_rays_are_labelled_so(diagnose, xrays, tmp_path, mon
 def _key(at, start: str) -> str:
     (found,) = [each.key for each in at.segmented_control if each.key.startswith(start)]
     return found
+
+
+def test_labels_in_a_zip_are_checked(diagnose):
+    """Ill X-rays that lie in the folder of the normal ones are the misses."""
+    out, drawn = io.BytesIO(), list(draw_xrays(9, seed=3))
+    folders = {"normal": "normal", "viral-pneumonia": "viral-pneumonia", "bacterial-pneumonia": "normal"}
+    with zipfile.ZipFile(out, "w") as archive:
+        for number, xray in enumerate(drawn):
+            archive.writestr(f"ward/{folders[xray.label]}/{number:02}.png", png(xray.grey))
+    at = classify(diagnose, [("ward.zip", out.getvalue(), "application/zip")])
+    assert "Did the promise hold?" in texts(at)
+    assert "9 with a known diagnosis" in texts(at)
+    rows = next(one.value for one in at.dataframe if "diagnosis" in one.value.columns).set_index("diagnosis")
+    assert rows["covered"]["normal"].endswith(f"of {sum(folders[xray.label] == 'normal' for xray in drawn)}")
+    covered, of = map(int, rows["covered"].iloc[0].split(" of "))
+    assert of == 9
+    assert covered <= 9 - 2
+    assert at.selectbox(key="diagnose_order").value == "misses first"
