@@ -75,7 +75,11 @@ class Ledger:
         Nothing is opened, charged or looked up by asking. Of the records only the source's name is read: whether the
         ledger has met them is nobody's to ask.
         """
-        name = _checked_name(PurePath(records.source).stem if name is None else name)
+        return self.account_named(PurePath(records.source).stem if name is None else name, budget)
+
+    def account_named(self, name: str, budget: float | str | Decimal | None = None) -> Account | None:
+        """The account of that name, however it is spelt; else a new one with that budget; None without a budget."""
+        name = _checked_name(name)
         found = self.snapshot().account(name)
         if found is None:
             return None if budget is None else Account(name, amount(budget), Decimal(0), is_new=True)

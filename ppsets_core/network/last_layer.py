@@ -56,9 +56,11 @@ def fine_tune_last_layer(
     classes: Sequence[str] | None = None,
     watch: Watcher | None = None,
     progress: Callable[[int], None] | None = None,
+    charge: Callable[[Sequence[str]], None] | None = None,
 ) -> FineTuned:
     """A model for `data`'s classes on the features of `base`. `progress` hears how many X-rays the network has seen,
-    `watch` each epoch; what either raises ends it.
+    `watch` each epoch; what either raises ends it. `charge` is called once before private training begins, with whose
+    X-rays are trained on, one entry each.
 
     With `privacy` the weights are (ε, δ)-differentially private for one X-ray added or removed, of a number of X-rays
     that counts as public. So nothing else of the data shapes them: who is held out depends on each patient alone, the
@@ -82,6 +84,8 @@ def fine_tune_last_layer(
     loader = DataLoader(rows, batch_size=recipe.batch_size, shuffle=True, generator=generator)
     if privacy:
         training, optimiser, loader, spent = make_private(layer, optimiser, loader, recipe.epochs, privacy, generator)
+        if charge:
+            charge([data.patients[row] for row in rest.tolist()])
     loss_of = nn.CrossEntropyLoss(None if privacy else class_weights(data.take(rest)), reduction="mean")
     for epoch in range(recipe.epochs):
         total = 0.0

@@ -1,10 +1,12 @@
 """`ppsets train`."""
 
 import json
+from decimal import Decimal
 
 import pytest
 import torch
 
+from ppsets_core import Ledger
 from ppsets_core.__main__ import main
 from ppsets_core.network import load_model, save_model
 from tests.network.chests import CLASSES, png_folder, small_model
@@ -49,7 +51,10 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
     rows = [f"{name},{label}" for name, label in names[1:]]
     labels.write_text("\n".join(["file,label", f"{names[0][0]},tuberculosis", *rows]))
     command = ["--labels", labels, "--from", small, "--epochs", 3, "--batch-size", 2]
-    command += ["--dp-epsilon", 1, "--dp-delta", 0.001]
+    command += ["--dp-epsilon", 1, "--dp-delta", 0.001, "--ledger", tmp_path / "ledger.sqlite"]
+    assert main(["train", *map(str, [xrays, "--out", tmp_path / "x.safetensors", *command])]) == 2
+    assert "say with --budget" in capsys.readouterr().err
+    command += ["--budget", 1.5, "--dataset", "ward"]
     result, told = trained(capsys, xrays, "--out", tmp_path / "private.safetensors", *command)
     assert result["classes"] == list(CLASSES)
     assert result["xrays"] == 35
@@ -58,6 +63,15 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
     assert result["delta"] == 0.001
     assert "What (ε, δ) protects" in told
     assert load_model(result["out"]).temperature == 1
+    (charged,) = Ledger(tmp_path / "ledger.sqlite").releases("ward")
+    assert (charged.kind, charged.epsilon, charged.delta, charged.status) == (
+        "training",
+        1,
+        Decimal("0.001"),
+        "released",
+    )
+    assert main(["train", *map(str, [xrays, "--out", tmp_path / "y.safetensors", *command])]) == 2
+    assert "Not everyone in these records has room" in capsys.readouterr().err
 
 
 def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
