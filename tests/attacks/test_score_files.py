@@ -59,13 +59,9 @@ def test_texts_that_are_told_but_not_used_do_not_grow_either():
 
 
 def test_names_of_classes_are_shown_without_hidden_characters():
-    records = read_scores(
-        b'{"label": ["\\ud800x", "b"], "\\ud800x": [0.5, 0.5], "b\\u202e": [0.5, 0.5], "c": [0, 0]}'.replace(
-            b'"b"]', b'"c"]'
-        )
-    )
+    records = read_scores(b'{"label": ["c", "c"], "\\ud800x": [0.5, 0.5], "b\\u202e": [0.5, 0.5], "c": [0, 0]}')
     assert records.classes == ("x", "b", "c")
-    assert np.array_equal(records.labels, [0, 2])
+    assert np.array_equal(records.labels, [2, 2])
 
 
 @pytest.mark.parametrize("columns", [300, 9000])
