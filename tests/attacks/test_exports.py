@@ -10,6 +10,7 @@ from ppsets_core import Ledger, plan, read_scores, simulate
 from ppsets_core.__main__ import main
 from ppsets_core.diagnosis import Finding, Findings, answers_of
 from ppsets_core.diagnosis.table import csv_of
+from ppsets_core.files.names import same_name
 from ppsets_core.ledger.export import export_csv
 from ppsets_core.network import XrayModel, save_model
 from ppsets_core.provenance import Provenance
@@ -46,7 +47,7 @@ def test_what_diagnose_exports():
 
 def test_what_the_ledger_exports(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    names = [name for name in FORMULAS if name == " ".join(name.split())]
+    names = list({same_name(name): name for name in FORMULAS if name == " ".join(name.split())}.values())
     for number, name in enumerate(names):
         ledger.open_account(name, 100)
         spend(ledger, 1.0, np.random.default_rng(number).random(600), name)
