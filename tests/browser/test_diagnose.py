@@ -85,7 +85,7 @@ def test_zip_pages_filter_order_and_heat_map(app, page):
     page.get_by_role("radio", name=re.compile(r"^All \(")).click()
     settle(page)
     press_look(page)
-    page.get_by_role("dialog").get_by_text("not shown").click()
+    page.get_by_role("dialog").get_by_role("combobox", name=re.compile("Where the model looked")).click()
     page.get_by_role("option", name="for normal").click()
     sees(page, "not where disease is")
     page.get_by_role("slider", name="Heat map").wait_for()

@@ -22,7 +22,7 @@ def test_no_screen_connects_to_anyone_else(new_page, tmp_path):
         page.locator("[class*=st-key-card-]").first.wait_for(timeout=120_000)
         page.locator("[class*=st-key-card-]").first.get_by_role("button", name="Look closely").click()
         page.get_by_role("img", name=re.compile("pixels")).wait_for()
-        page.get_by_role("dialog").get_by_text("not shown").click()
+        page.get_by_role("dialog").get_by_role("combobox", name=re.compile("Where the model looked")).click()
         page.get_by_role("option", name="for normal").click()
         sees(page, "not where disease is")
         page.get_by_role("button", name="Close", exact=True).click()

@@ -19,7 +19,7 @@ from tests.ledger.spending import spend
 
 pytestmark = pytest.mark.faults
 
-SCORES = np.random.default_rng(0).random(500)
+SCORES = np.random.default_rng(0).random(100)  # few, as hashing them takes most of the steps
 LEDGER_CODE = ("private_quantile.py", "sampling.py")
 LEDGER_FOLDER = str(Path(ledger_package.__file__).parent)
 EPSILON = Decimal("0.7")
