@@ -118,12 +118,12 @@ def write_part(job: PartJob) -> int:
 
 
 def write_refused(out: Path, refused: Iterable[Refused]) -> Path:
-    """What was left out, and why, as a table beside the parts."""
+    """What was left out, and why, as a table beside the parts, under a name that readers of Parquet pass by."""
     import csv
 
     from ppsets_core.files.spreadsheet import plain_cell
 
-    path = out / "refused.csv"
+    path = out / "_refused.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["file", "reason"])

@@ -201,7 +201,7 @@ def test_logging_out_ends_other_tabs_and_copies_of_the_cookie(new_page, app):
     tab.goto(app.url)
     sees(tab, "Logged in as Vera")
     tab.get_by_role("button", name="Log out").click()
-    tab.wait_for_url(re.compile("end_session|/$"))
+    tab.wait_for_url(re.compile("end_session"))
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Explore").click()
     sees(page, "You are not logged in, or no longer")
     copy = new_page()

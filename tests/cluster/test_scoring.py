@@ -54,4 +54,4 @@ def test_deaths_change_nothing_and_a_second_run_finishes_what_was_left(tmp_path,
     assert found[["file", "label", "model"]].equals(expected[["file", "label", "model"]].astype(found["file"].dtype))
     classes = [name for name in expected if name not in ("file", "label", "model")]
     assert (found[classes] - expected[classes]).abs().max().max() < 1e-6
-    assert "note.png" in (out / "refused.csv").read_text()
+    assert "note.png" in (out / "_refused.csv").read_text()

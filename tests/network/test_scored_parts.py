@@ -43,7 +43,7 @@ def test_parts_are_kept_checked_and_finished(tmp_path, xrays, capsys, monkeypatc
     assert (out / "part-00000.parquet").stat().st_mtime_ns == before
     opened = open_data_set(out)
     assert (opened.rows, opened.classes) == (7, ("bacterial-pneumonia", "normal", "viral-pneumonia"))
-    assert (out / "refused.csv").read_text().strip() == "file,reason"
+    assert (out / "_refused.csv").read_text().strip() == "file,reason"
 
 
 def test_parts_of_other_x_rays_or_none_are_refused(tmp_path, xrays, capsys):
