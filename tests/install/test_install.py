@@ -91,7 +91,7 @@ def calibration(installed) -> Path:
     wanted = ("--epsilon", "2", "--budget", "3", "--method", "sharp", "--out", "cal.json")
     spent = installed.run("calibrate", "scores.csv", *wanted)
     assert "protected by 2-differential privacy" in spent.stdout
-    assert "'scores': 1 of 3" in spent.stderr
+    assert "'scores': 3, of which releases under this name have cost 2" in spent.stderr
     return installed.folder / "cal.json"
 
 
