@@ -15,6 +15,7 @@ from ppsets_core.network.prediction import batches
 from ppsets_core.network.weights import XrayModel, load_model
 from ppsets_core.xrays import Picture, XrayFolder
 from ppsets_core.xrays.coronahack_split import read_coronahack
+from tools.training_xrays import patient_folds
 
 POWER, SHRINKAGE = 0.75, 0.1
 """What features are raised to, and how far their covariance is drawn towards that of a ball."""
@@ -40,7 +41,7 @@ def features_of(model: XrayModel, folder: XrayFolder) -> tuple[np.ndarray, np.nd
 
 def learn_statistics(model: str, features: np.ndarray, labels: np.ndarray, patients: np.ndarray) -> Statistics:
     """Means and covariance of all, and the map from distances of patients left out."""
-    folds, logarithms = _patient_folds(patients), np.empty(len(features))
+    folds, logarithms = patient_folds(patients, FOLDS, SEED), np.empty(len(features))
     for fold in range(FOLDS):
         inside, outside = folds != fold, folds == fold
         means, whitener = _fit(features[inside], labels[inside])
@@ -59,12 +60,6 @@ def _fit(features: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
     ball = np.trace(covariance) / len(covariance) * np.eye(len(covariance))
     variances, axes = np.linalg.eigh((1 - SHRINKAGE) * covariance + SHRINKAGE * ball)
     return means.astype(np.float32), (axes / np.sqrt(variances)).T.astype(np.float16)
-
-
-def _patient_folds(patients: np.ndarray) -> np.ndarray:
-    """A number below FOLDS for every X-ray, the same for all X-rays of a patient."""
-    names, index = np.unique(patients, return_inverse=True)
-    return np.random.default_rng(SEED).permutation(len(names))[index] % FOLDS
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from ppsets_core.gate.misfit import SIDE, Fit, fit_gaussian, save_fit
 from ppsets_core.synthetic.components import standardised
 from ppsets_core.xrays.seen import square
 from tools.draw_others import CANVAS, draw_others
-from tools.training_xrays import TrainingXrays, read_training_xrays
+from tools.training_xrays import TrainingXrays, patient_folds, read_training_xrays
 
 COPIES, OTHERS, LEFT_OUT, SEED = 3, 9000, 5, 0
 BEYOND = 0.001
@@ -30,7 +30,7 @@ def learn_fit(xrays: TrainingXrays, *, others: int = OTHERS, steps: int = STEPS)
     """A Gaussian of the X-rays and moved copies of them, its limit set on patients left out of it, and the network."""
     canvases = np.stack([square(grey.astype(np.float32), CANVAS) for grey in xrays.greys])
     rows, copies = _small(canvases), moved_copies(canvases)
-    outside = _patient_folds(xrays.patients) == 0
+    outside = patient_folds(xrays.patients, LEFT_OUT, SEED) == 0
     first = fit_gaussian(np.concatenate([rows[~outside], *copies[:, ~outside]]))
     limit = np.quantile(first.misfit(rows[outside]), 1 - BEYOND)
     everything = np.concatenate([rows, *copies])
@@ -99,12 +99,6 @@ def _moved(canvas: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     numbers = (*matrix[0], offset[0], *matrix[1], offset[1])
     moved = padded.transform((CANVAS, CANVAS), Image.Transform.AFFINE, numbers, Image.Resampling.BILINEAR)
     return np.asarray(moved.resize((SIDE, SIDE), Image.Resampling.BOX)).ravel()
-
-
-def _patient_folds(patients: np.ndarray) -> np.ndarray:
-    """A number below LEFT_OUT for every X-ray, the same for all X-rays of a patient."""
-    names, index = np.unique(patients, return_inverse=True)
-    return np.random.default_rng(SEED).permutation(len(names))[index] % LEFT_OUT
 
 
 if __name__ == "__main__":

@@ -40,6 +40,12 @@ def read_training_xrays(data: Path) -> TrainingXrays:
     return TrainingXrays(np.stack(squares), labels, patients, np.array(aspects))
 
 
+def patient_folds(patients: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    """A number below `folds` for every X-ray, the same for all X-rays of a patient."""
+    names, index = np.unique(patients, return_inverse=True)
+    return np.random.default_rng(seed).permutation(len(names))[index] % folds
+
+
 def _square_and_aspect(grey: np.ndarray) -> tuple[np.ndarray, float]:
     height, width = grey.shape
     image = Image.fromarray((grey * 255).round().astype(np.uint8))
