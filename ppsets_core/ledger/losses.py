@@ -24,7 +24,7 @@ class Kept:
     @classmethod
     def of(cls, cohort: Cohort) -> "Kept":
         counts = cohort.counts[: len(cohort.named)].astype("<u4")
-        known, unknown = (np.unique(cohort.contents[part]) for part in (cohort.patients > 0, cohort.patients == 0))
+        known, unknown = (_each_once(cohort.contents[part]) for part in (cohort.patients > 0, cohort.patients == 0))
         return cls(cohort.named, counts, known, unknown)
 
     def times(self, cohort: Cohort) -> np.ndarray:
@@ -41,6 +41,12 @@ class Kept:
             place = np.searchsorted(self.named, cohort.named) % len(self.named)
             times[: len(cohort.named)] += np.where(self.named[place] == cohort.named, self.counts[place], 0)
         return times
+
+
+def _each_once(hashes: np.ndarray) -> np.ndarray:
+    """Sorted; for millions of hashes, of which hardly two are alike, several times as fast as `np.unique`."""
+    ordered = np.sort(hashes, axis=None)
+    return ordered[np.diff(ordered, prepend=ordered[:1] - np.uint64(1)) != 0]
 
 
 def _among(contents: np.ndarray, known: np.ndarray) -> np.ndarray:
