@@ -26,6 +26,11 @@ PRIVATE_TRAINING = (
     "It covers neither the losses and accuracies shown here nor the X-rays behind the starting weights. "
     "The noise is torch's, seeded by the operating system; it is not a cryptographic source."
 )
+ADDS_UP = (
+    "How losses add up, for each patient: ε to the ε of calibrations, checks and other trainings, k times for k X-rays "
+    "of the patient; δ to the δ of other trainings, k·e^((k−1)ε) times of it for k X-rays, and at most 0.01 in all. "
+    "All of them together protect the patient as one release of the two sums would."
+)
 
 
 def guarantee(plan: Plan, unit: str = "record") -> str:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 import streamlit as st
@@ -12,6 +12,7 @@ from pages.widgets.person import may
 from pages.widgets.uploads import MOST_MEGABYTES
 from ppsets_core import InputError
 from ppsets_core.access import CURATOR
+from ppsets_core.files.names import shown_name
 
 Chosen = Path | list[UploadedFile]
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
@@ -42,6 +43,14 @@ def choose_xrays(
     files = st.file_uploader(label, accepted, several, key=f"{key}_{way}", on_change=on_change)
     _check_total(files)
     return list(files) or None
+
+
+def proposed_name(source: Chosen) -> str:
+    """The folder's or the zip's own name, to propose for the account."""
+    first = source if isinstance(source, Path) else PurePath(source[0].name)
+    if isinstance(source, Path) or len(source) == 1:
+        return shown_name(first.stem)
+    return shown_name(first.parts[0]) if len(first.parts) > 1 else "X-rays"
 
 
 def _check_total(files: Sequence[UploadedFile]) -> None:

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -12,10 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.score import Counter, tell_refused
 from ppsets_core.errors import FileError, InputError, LedgerError
-from ppsets_core.ledger import TRAINING, Ledger
+from ppsets_core.ledger import Ledger
+from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import PRIVATE_TRAINING
 
 if TYPE_CHECKING:
+    from ppsets_core.network.dp_sgd import Privacy
     from ppsets_core.network.last_layer import LastLayerRecipe
     from ppsets_core.network.recipe import Epoch, Recipe
     from ppsets_core.network.training_set import TrainingSet
@@ -153,34 +154,21 @@ def _train_last(args: argparse.Namespace, base: "XrayModel | None", data: "Train
     if args.dp_epsilon is not None:
         print(PRIVATE_TRAINING, file=sys.stderr)
         privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
-    payment = _Payment(args, privacy.epsilon, privacy.delta) if privacy else None
+    payment = _payment(args, privacy) if privacy else None
     recipe, classes = _recipe(LastLayerRecipe(), args), _classes(args, base)
     tuned = fine_tune_last_layer(
         base, data, recipe, privacy=privacy, classes=classes, watch=_show, charge=payment.charge if payment else None
     )
     result = _found(tuned.accuracy, tuned.model)
     if privacy and payment:
-        payment.finish(tuned.model.fingerprint)
+        payment.keep(tuned.model.fingerprint)
         result |= {"epsilon_spent": tuned.epsilon, "delta": privacy.delta}
     return tuned.model, result
 
 
-class _Payment:
-    """Private training's ε and δ, charged to everyone whose X-rays are trained on before the first of them counts."""
-
-    def __init__(self, args: argparse.Namespace, epsilon: float, delta: float) -> None:
-        self._ledger, self._reason, self._price = Ledger(args.ledger), args.reason, (epsilon, delta)
-        name = args.dataset or Path(args.data).resolve().stem
-        account = self._ledger.account_named(name, args.budget)
-        if account is None:
-            raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
-        self._account = account
-
-    def charge(self, patients: Sequence[str]) -> None:
-        people, (epsilon, delta) = self._ledger.cohort_of_patients(patients), self._price
-        self._charged = self._ledger.charge(
-            people, epsilon, self._account, kind=TRAINING, delta=delta, reason=self._reason
-        )
-
-    def finish(self, model: str | None) -> None:
-        self._ledger.keep_result(self._charged, json.dumps({"kind": TRAINING, "model": model}))
+def _payment(args: argparse.Namespace, privacy: "Privacy") -> TrainingPayment:
+    ledger, name = Ledger(args.ledger), args.dataset or Path(args.data).resolve().stem
+    account = ledger.account_named(name, args.budget)
+    if account is None:
+        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
+    return TrainingPayment(ledger, account, privacy.epsilon, privacy.delta, reason=args.reason)

@@ -12,6 +12,10 @@ from ppsets_core.ledger.losses import Kept, Price, everyone_has_room
 from ppsets_core.ledger.store import Log
 
 RAISE = "on the Ledger screen or with `ppsets ledger raise NAME BUDGET`"
+UNNAMED = (
+    "These records name no patients, so records of the same score count as one person: "
+    "a column `patient`, in this file and in others that are charged, tells them apart."
+)
 MOST_REFUSALS = 10
 """A refusal tells that someone was charged before; after so many the account's budget must be raised to ask on."""
 MOST_DELTA = Decimal("0.01")
@@ -78,11 +82,12 @@ def _earlier(log: Log, seen: Snapshot) -> Iterator[tuple[Kept, Price]]:
         yield kept, Price(*(total(getattr(one, name) for one in charges[number]) for name in ("epsilon", "delta")))
 
 
-def no_room(payer: Account, price: Price) -> BudgetError:
+def no_room(payer: Account, price: Price, cohort: Cohort) -> BudgetError:
     """All that a refusal tells: neither who has no room nor how much is left."""
+    unnamed = "" if cohort.by_patient else f" {UNNAMED}"
     return BudgetError(
         f"Not everyone in these records has room for ε = {shown(price.epsilon)} within the budget of "
         f"{shown(payer.budget)} for '{payer.name}'. Releases under this name have cost {shown(payer.spent)} before; "
         "releases under other names count for whom they share. Nothing was released. "
-        f"Choose a smaller ε, or raise the budget {RAISE}."
+        f"Choose a smaller ε, or raise the budget {RAISE}.{unnamed}"
     )

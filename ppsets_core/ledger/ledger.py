@@ -243,7 +243,7 @@ class Ledger:
             else:
                 log.append("refused", body | {"budget": str(payer.budget)})
         if not can_pay:
-            raise no_room(payer, price)
+            raise no_room(payer, price, cohort)
         return snapshot_of(log.entries).releases[-1]
 
     def keep_result(self, charged: Release, text: str) -> None:

@@ -14,6 +14,7 @@ from ppsets_core.files.names import shown_name
 from ppsets_core.files.refused import Refused
 from ppsets_core.network.preprocess import resized_square
 from ppsets_core.xrays.folder import XrayFolder
+from ppsets_core.xrays.picture import read_picture
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def read_training_set(
     """A labelled folder in memory (side² bytes per X-ray), ordered by name, and what was left out: with `classes`,
     also the X-rays of other labels; else the classes are the labels that occur.
 
-    An X-ray without a patient counts as a patient of its own, told by the picture: names may depend on other files."""
+    An X-ray without a patient counts as a patient of its own, told by its pixels as they are in the file: its name may
+    depend on other files, and the squares depend on the weights, under which it must not be another patient."""
     if classes is not None:
         check_classes(classes)
     rows, refused = [], list(folder.refused)
@@ -90,7 +92,7 @@ def read_training_set(
             refused.append(Refused(xray.name, told))
         else:
             square = square_grey(picture.grey, side)
-            rows.append((xray.name, xray.label, xray.patient or _name_by_picture(square), square))
+            rows.append((xray.name, xray.label, xray.patient or _name_by_pixels(folder, xray.name), square))
         if progress:
             progress(len(rows) + len(refused) - len(folder.refused))
     rows.sort(key=lambda row: row[0])
@@ -117,5 +119,7 @@ def check_classes(classes: Sequence[str]) -> None:
         raise InputError("Name at least two classes, each once, separated by commas.")
 
 
-def _name_by_picture(square: Tensor) -> str:
-    return hashlib.sha256(square.numpy().tobytes()).hexdigest()
+def _name_by_pixels(folder: XrayFolder, name: str) -> str:
+    grey = read_picture(folder.original(name), name).grey
+    pixels = (grey * 255).round().astype(np.uint8)
+    return hashlib.sha256(b"%d:" % pixels.shape[1] + pixels.tobytes()).hexdigest()

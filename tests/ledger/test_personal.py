@@ -8,10 +8,11 @@ import pytest
 
 from ppsets_core import access, plan
 from ppsets_core.access import CURATOR, STEWARD, VIEWER, Person
-from ppsets_core.errors import AccessError
+from ppsets_core.errors import AccessError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.ledger.personal import PersonalLedger
+from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.records.records import Records
 
 ISSUER = "https://id.example"
@@ -49,6 +50,31 @@ def test_only_a_curator_spends(ledger, roles):
     assert ledger.releases() == []
     assert held(ledger, person("carl", CURATOR)).release(records(), PLAN, account, reason=WHY).epsilon == 1
     assert [str(one.epsilon) for one in ledger.releases()] == ["1.0"]
+
+
+def test_only_a_curator_pays_for_private_training_and_each_charge_pays_for_one(ledger):
+    account, price = opened(ledger), (1.0, 1e-5)
+    for who, why, told in (
+        (person("vera", VIEWER), WHY, "Only a curator"),
+        (person("carl", CURATOR, lasts=-1), WHY, "expired"),
+        (person("carl", CURATOR), " ", "Say why"),
+    ):
+        with pytest.raises(AccessError, match=told):
+            TrainingPayment(held(ledger, who), account, *price, reason=why).charge(["17", "18"])
+    assert ledger.releases() == []
+    carl = held(ledger, person("carl", CURATOR))
+    payment = TrainingPayment(carl, carl.account_named("ward"), *price, request="a click", reason=WHY)
+    with pytest.raises(LedgerError, match="not paid for"):
+        payment.keep("weights")
+    payment.charge(["17", "18", "18"])
+    payment.keep("weights")
+    assert [(one.kind, one.actor.subject, one.reason, one.status) for one in ledger.releases()] == [
+        ("training", "carl", WHY, "released")
+    ]
+    for again in (payment, TrainingPayment(carl, account, *price, request="a click", reason=WHY)):
+        with pytest.raises(LedgerError, match="carried out before"):
+            again.charge(["17", "18", "18"])
+    assert len(ledger.releases()) == 1
 
 
 @pytest.mark.parametrize("roles", [(), (VIEWER,), (CURATOR,)])

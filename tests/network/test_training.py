@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from PIL import Image
 
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.network.recipe import Recipe
@@ -53,6 +54,11 @@ def test_an_xray_of_an_unnamed_patient_is_known_by_its_picture_wherever_it_lies(
     )
     assert len(set(one.patients)) == 6
     assert one.patients == other.patients
+    for path in (tmp_path / "a").rglob("*.png"):
+        Image.open(path).save(path.with_suffix(".tif"))
+        path.unlink()
+    again, _ = read_training_set(read_folder(tmp_path / "a"), 64)
+    assert again.patients == one.patients, "other weights and another lossless format are no other patients"
 
 
 def test_training_is_watched_and_repeats_with_its_seed(data):

@@ -10,14 +10,18 @@ from PIL import Image
 from pages.widgets.model.files import bytes_of, model_from
 from pages.widgets.model.settings import PrivacySettings, Settings
 from pages.widgets.model.training import fine_tuning
-from ppsets_core import FileError, InputError, plan, read_scores, simulate
-from ppsets_core.background import Report
+from ppsets_core import BudgetError, FileError, InputError, LedgerError, plan, read_scores, simulate
+from ppsets_core.background import Cancelled, Report
+from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.network import load_model
 from ppsets_core.network.report import report
 from ppsets_core.synthetic import draw_xrays
+from tests.ledger.spending import named
 from tests.network.chests import small_model
-from tests.pages.driving import ROOT, button, metrics, texts
+from tests.pages.driving import ROOT, button, labels, metrics, texts
 from tests.pages.waiting import finish
+
+PRIVATE = Settings(1, 8, 1e-3, PrivacySettings(epsilon=3.0, delta=1e-3, clip=1.0))
 
 
 @pytest.fixture
@@ -126,15 +130,114 @@ def test_private_fine_tuning_asks_for_its_loss_and_says_what_is_not_private(mode
     assert "ε is for one X-ray" in texts(at)
 
 
-def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, labelled_zip):
+def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, labelled_zip, ledger):
     at = model_screen("Fine-tune")
     at.toggle(key="tune_private").set_value(True).run()
     at.text_input(key="tune_classes").set_value("cat, dog").run()
-    at = tune(at, [("mine.zip", labelled_zip, "application/zip")])
+    at = privately(at, labelled_zip)
     assert "No X-ray has one of the labels cat, dog" in texts(at)
-    settings = Settings(1, 8, 1e-3, PrivacySettings(epsilon=3.0, delta=1e-5, clip=1.0))
+    assert ledger.releases() == []
+    base, payment = small_model(classes=("sun", "moon")), TrainingPayment(ledger, named("ward"), 3.0, 1e-5)
     with pytest.raises(InputError, match="No X-ray has one of the labels sun, moon"):
-        fine_tuning(small_model(classes=("sun", "moon")), io.BytesIO(labelled_zip), None, 0, settings)(Report())
+        fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, payment)(Report())
+
+
+def privately(at, content: bytes, name: str = "mine.zip"):
+    """Give X-rays, confirm what it costs, and let the training end."""
+    at.file_uploader[0].set_value([(name, content, "application/zip")]).run()
+    button(at, "Fine-tune …").click().run()
+    button(at, "Spend ε").click().run()
+    return finish(at, "tuning_job")
+
+
+def quick(at):
+    """Private, in two epochs and in batches that thirty X-rays fill."""
+    at.toggle(key="tune_private").set_value(True).run()
+    at.number_input(key="tune_epochs").set_value(2)
+    at.select_slider(key="tune_batch").set_value(8)
+    at.select_slider(key="tune_delta").set_value(1e-3)
+    return at.run()
+
+
+@pytest.mark.training
+def test_private_fine_tuning_is_confirmed_charged_once_and_refused_over_budget(model_screen, labelled_zip, ledger):
+    at = quick(model_screen("Fine-tune"))
+    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
+    button(at, "Fine-tune …").click().run()
+    assert "Spend ε = 3 and δ = 0.001 of the budget of mine?" in texts(at)
+    assert "5 in all, of which releases under this name have cost 0" in texts(at)
+    assert "as one release of the two sums would" in texts(at)
+    at.number_input(key="tune_epsilon").set_value(2.0).run()
+    assert not any(label.startswith("Spend") for label in labels(at)), "other terms were confirmed by nobody"
+    button(at, "Fine-tune …").click().run()
+    assert ledger.releases() == []
+    at.text_input(key=next(e.key for e in at.text_input if e.key.startswith("tune_reason"))).set_value("our scanner")
+    button(at, "Spend ε = 2").click().run()
+    at = finish(at, "tuning_job")
+    assert not at.error
+    assert "Charged to 'mine' before it began" in texts(at)
+    at.run()
+    (charged,) = ledger.releases()
+    assert (charged.account, charged.kind, charged.status) == ("mine", "training", "released")
+    assert (str(charged.epsilon), str(charged.delta), charged.reason) == ("2.0", "0.001", "our scanner")
+    again = privately(quick(model_screen("Fine-tune")), labelled_zip, "under-another-name.zip")
+    assert not again.error, "2 and 2 are within 5"
+    over = privately(quick(model_screen("Fine-tune")), labelled_zip, "third.zip")
+    assert "Not everyone in these records has room for ε = 2" in texts(over)
+    assert [one.account for one in ledger.refusals()] == ["third"]
+    assert len(ledger.releases()) == 2
+
+
+def test_private_fine_tuning_beyond_the_whole_budget_is_not_offered(model_screen, labelled_zip, ledger):
+    ledger.open_account("mine", 1)
+    at = quick(model_screen("Fine-tune"))
+    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
+    assert "ε = 3 is more than the whole budget of 1 for mine" in texts(at)
+    assert not {"Fine-tune", "Fine-tune …"} & set(labels(at))
+
+
+@pytest.mark.training
+def test_what_has_no_room_is_refused_before_anything_is_learnt(labelled_zip, ledger):
+    account, base = ledger.open_account("ward", 5), small_model()
+    first = TrainingPayment(ledger, account, 3.0, 1e-3, request="a click")
+    fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, first)(Report())
+    for payment, error in (
+        (TrainingPayment(ledger, account, 3.0, 1e-3), BudgetError),
+        (TrainingPayment(ledger, account, 1.0, 1e-3, request="a click"), LedgerError),
+        (None, LedgerError),
+    ):
+        report = Report()
+        with pytest.raises(error):
+            fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, payment)(report)
+        assert report.said == []
+    assert len(ledger.releases()) == 1
+
+
+@pytest.mark.training
+def test_cancelled_before_the_charge_costs_nothing_and_after_it_what_was_charged(labelled_zip, ledger):
+    class Impatient(TrainingPayment):
+        def charge(self, patients):
+            super().charge(patients)
+            report.stop.set()
+
+    account, report = ledger.open_account("ward", 5), Report()
+    report.stop.set()
+    early = TrainingPayment(ledger, account, 3.0, 1e-3)
+    with pytest.raises(Cancelled):
+        fine_tuning(small_model(), io.BytesIO(labelled_zip), None, 0, PRIVATE, early)(report)
+    assert (ledger.releases(), early.is_wasted) == ([], False)
+    report, late = Report(), Impatient(ledger, account, 3.0, 1e-3)
+    with pytest.raises(Cancelled):
+        fine_tuning(small_model(), io.BytesIO(labelled_zip), None, 0, PRIVATE, late)(report)
+    assert [one.status for one in ledger.releases()] == ["charged, not released"]
+    assert late.is_wasted
+
+
+@pytest.mark.training
+def test_synthetic_x_rays_are_of_nobody_and_charged_to_nobody(ledger):
+    tuned = fine_tuning(small_model(), None, None, 30, PRIVATE, None)(Report())
+    assert tuned.payer is None
+    assert ledger.releases() == []
 
 
 def test_too_few_x_rays_is_a_sentence(model_screen):

@@ -5,11 +5,11 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.widgets.calibrate.choose_account import choose_account, in_words
 from pages.widgets.calibrate.pending_release import PendingRelease
 from pages.widgets.calibrate.reading import Reading
 from pages.widgets.calibrate.registry import offer_registry_entry
 from pages.widgets.calibration_card import show_calibration
+from pages.widgets.choose_account import choose_account, in_words
 from pages.widgets.ledger.raise_budget import RAISE
 from pages.widgets.person import why_label
 from pages.widgets.session import open_ledger, set_active_calibration
@@ -43,7 +43,7 @@ def release_step(reading: Reading, records: Records, planned: Plan, budget: floa
             show_calibration(here, released.account.name, key="released")
             offer_registry_entry(here, key="released")
         st.markdown("**Another release from these records**")
-    account = choose_account(ledger, records, reading.name, budget, key=reading.id)
+    account = choose_account(ledger, reading.name, budget, key=reading.id)
     if account is not None and planned.is_trivial:
         st.info("There is nothing to spend on yet: with this α and ε the chosen rule has too few records, see above.")
     elif account is not None and not account.can_pay(planned.epsilon):

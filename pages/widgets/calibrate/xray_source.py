@@ -1,6 +1,5 @@
 """Calibration records from labelled X-rays: list them, show what is there, classify them on request."""
 
-from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,9 +10,8 @@ from pages.widgets.calibrate.reading import Reading, forget, remember, remembere
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
-from pages.widgets.xray_upload import Chosen, choose_xrays
+from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
 from ppsets_core.background import Report
-from ppsets_core.files.names import shown_name
 from ppsets_core.network.folder_records import patients_note, records_of
 from ppsets_core.xrays import XrayFolder, read_folder
 
@@ -42,7 +40,7 @@ def read_xrays() -> Reading | None:
     if (known := remembered("xrays")) is not None:
         return known
     if source is not None:
-        _offer(_listed(source, labels), _name(source))
+        _offer(_listed(source, labels), proposed_name(source))
     return None
 
 
@@ -84,14 +82,6 @@ def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: Repor
     note = patients_note(predicted.patients)
     notes = (*folder.notes, *([note] if note else ()))
     return Reading(name, records, (*predicted.refused, *unknown), notes)
-
-
-def _name(source: Chosen) -> str:
-    """The folder's or the zip's own name, to propose for the account."""
-    first = source if isinstance(source, Path) else PurePath(source[0].name)
-    if isinstance(source, Path) or len(source) == 1:
-        return shown_name(first.stem)
-    return shown_name(first.parts[0]) if len(first.parts) > 1 else "X-rays"
 
 
 def _forget() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.widgets.calibrate.choose_account import choose_account
+from pages.widgets.choose_account import choose_account
 from pages.widgets.person import may, why_label
 from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
@@ -94,7 +94,7 @@ def _private(records: Records, calibration: Drawn, of: str, name: str) -> None:
     epsilon = right.number_input(
         "ε of the check", min_value=0.01, max_value=100.0, value=USUAL_EPSILON, step=0.1, key="check_epsilon"
     )
-    account = choose_account(open_ledger(), used, name, USUAL_BUDGET, key=f"check-{of}")
+    account = choose_account(open_ledger(), name, USUAL_BUDGET, key=f"check-{of}")
     if account is None:
         return
     wanted = PendingCheck(used, calibration, account, epsilon, per, of)

@@ -41,7 +41,7 @@ def choose_settings() -> Settings:
         "ε of the training",
         *(0.05, 100.0, 3.0, 0.5),
         key="tune_epsilon",
-        help="How much the weights may reveal about any one X-ray. Apart from the ε of a calibration.",
+        help="How much the weights may reveal about any one X-ray. The same budgets pay for it as for a calibration.",
     )
     delta = middle.select_slider(
         "δ",

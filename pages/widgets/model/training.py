@@ -1,12 +1,14 @@
 """Fine-tuning as work for a thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pages.widgets.active_model import model_name
 from pages.widgets.model.settings import Settings
 from ppsets_core.background import Report
+from ppsets_core.errors import LedgerError
+from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.network.recipe import Epoch
 from ppsets_core.xrays import Refused
 from ppsets_core.xrays.labelling import Labels
@@ -29,13 +31,23 @@ class Tuned:
     xrays: int
     refused: tuple[Refused, ...]
     base: str
+    payer: str | None
 
 
 def fine_tuning(
-    base: "XrayModel", source: Source | None, labels: Labels, synthetic: int, settings: Settings
+    base: "XrayModel",
+    source: Source | None,
+    labels: Labels,
+    synthetic: int,
+    settings: Settings,
+    payment: TrainingPayment | None,
 ) -> Callable[[Report], Tuned]:
-    """Read the X-rays, or without a source draw some; train, telling each epoch. Cancelled, nothing is kept."""
+    """Read the X-rays, or without a source draw some; train, telling each epoch. Cancelled, nothing is kept.
+
+    Private training on anybody's X-rays needs a payment, which is charged before it begins."""
     name = model_name()
+    if source is not None and (settings.privacy is None) != (payment is None):
+        raise LedgerError("Private training, and it alone, is paid for. Nothing was trained.")
 
     def work(report: Report) -> Tuned:
         from ppsets_core.network.dp_sgd import Privacy
@@ -60,6 +72,11 @@ def fine_tuning(
             report.said.append(epoch)
             report(epoch.epoch, epoch.epochs)
 
+        def charge(patients: Sequence[str]) -> None:
+            report.check()
+            assert payment is not None
+            payment.charge(patients)
+
         recipe = LastLayerRecipe(settings.epochs, settings.batch_size, settings.learning_rate)
         result = fine_tune_last_layer(
             *(base, data, recipe),
@@ -67,8 +84,13 @@ def fine_tuning(
             classes=classes,
             watch=watch,
             progress=lambda done: report(done, len(data)),
+            charge=None if payment is None else charge,
         )
-        return Tuned(result, privacy, tuple(report.said), len(data), refused, name)
+        payer = None
+        if payment is not None:
+            payment.keep(result.model.fingerprint)
+            payer = payment.payer
+        return Tuned(result, privacy, tuple(report.said), len(data), refused, name, payer)
 
     return work
 

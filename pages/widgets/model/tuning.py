@@ -1,21 +1,25 @@
 """Fine-tuning the last layer: choose X-rays and settings, watch the loss, keep or use what came out."""
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.active_model import active_model
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.model.files import bytes_of
+from pages.widgets.model.paying import pay
 from pages.widgets.model.settings import choose_settings
 from pages.widgets.model.switch import switch_to
 from pages.widgets.model.training import Tuned, fine_tuning
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
-from pages.widgets.xray_upload import Chosen, choose_xrays
+from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
 from ppsets_core.figures.model import training_figure
+from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import PRIVATE_TRAINING
 
-_JOB, _DONE = JobKey[Tuned]("tuning_job"), "tuned"
+_JOB, _DONE, _PAYMENT = JobKey[Tuned]("tuning_job"), "tuned", "tuning_payment"
 FOLDER, SYNTHETIC = "Labelled X-rays", "Synthetic X-rays"
 
 
@@ -26,15 +30,26 @@ def show_tuning() -> None:
     )
     source, labels, count = _choose_xrays()
     settings = choose_settings()
-    ready = source is not None or count
-    if st.button("Fine-tune", type="primary", key="tune", disabled=not ready or is_running(_JOB)):
-        start_job(_JOB, fine_tuning(active_model(), source, labels, count, settings))
+    payment = None
+    if source is not None and settings.privacy is not None and not is_running(_JOB):
+        payment = pay(_ids(source, labels), settings, settings.privacy, proposed_name(source))
+        begin = payment is not None
+    else:
+        ready = source is not None or count
+        begin = st.button("Fine-tune", type="primary", key="tune", disabled=not ready or is_running(_JOB))
+    if begin:
+        st.session_state[_PAYMENT] = payment
+        start_job(_JOB, fine_tuning(active_model(), source, labels, count, settings, payment))
         st.rerun()
     if is_running(_JOB):
         show_progress(_JOB, "Working …", draw=lambda report: _draw_loss(report.said))
+        return
+    paid: TrainingPayment | None = st.session_state.get(_PAYMENT)
+    if paid is not None and paid.is_wasted:
+        st.warning("The training was charged and then ended early. What it cost stays spent: the Ledger screen has it.")
     if (tuned := collect(_JOB)) is not None:
         st.session_state[_DONE] = tuned
-    if _DONE in st.session_state and not is_running(_JOB):
+    if _DONE in st.session_state:
         _show(st.session_state[_DONE])
 
 
@@ -70,7 +85,7 @@ def _show(tuned: Tuned) -> None:
     if tuned.privacy is not None:
         spent = f"ε = {tuned.result.epsilon:.3g}"
         right.metric("Privacy spent", spent, help=f"At δ = {tuned.privacy.delta:g}, by Opacus's accountant.")
-        st.caption(f"{PRIVATE_TRAINING} No budget of the Ledger screen is charged for it: keep count of it yourself.")
+        st.caption(as_text(f"{PRIVATE_TRAINING} {_charged(tuned.payer)}"))
     st.caption(as_text(f"{tuned.xrays:,} X-rays, classes {', '.join(tuned.result.model.classes)}; from {tuned.base}."))
     show_refused(tuned.refused)
     st.plotly_chart(training_figure(tuned.epochs), key="tune_loss", alt="Loss and held-out accuracy by epoch")
@@ -90,6 +105,18 @@ def _show(tuned: Tuned) -> None:
         "A calibration made with other weights does not hold for these: calibrate again after switching, "
         "with X-rays that were not among these, for the model knows these too well."
     )
+
+
+def _charged(payer: str | None) -> str:
+    if payer is None:
+        return "Synthetic X-rays are of no patient: nothing was charged."
+    return f"Charged to '{payer}' before it began."
+
+
+def _ids(source: Chosen, labels: UploadedFile | None) -> tuple[str, ...]:
+    """What tells these X-rays and labels from others."""
+    files = [str(source)] if isinstance(source, Path) else [file.file_id for file in source]
+    return (*files, "" if labels is None else labels.file_id)
 
 
 def _percent(share: float) -> str:
