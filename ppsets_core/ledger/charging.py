@@ -1,11 +1,10 @@
 """Whether a charge may be made: what can be told from public numbers, and whether everyone in a cohort has room."""
 
-import math
 from collections.abc import Collection, Iterator
 from decimal import Decimal
 
 from ppsets_core.errors import BudgetError, InputError
-from ppsets_core.ledger.accounts import Account, Release, Snapshot
+from ppsets_core.ledger.accounts import Account, Snapshot
 from ppsets_core.ledger.amounts import difference, shown, total
 from ppsets_core.ledger.cohort import Cohort
 from ppsets_core.ledger.losses import Kept, Price, everyone_has_room
@@ -23,17 +22,14 @@ MOST_DELTA = Decimal("0.01")
 
 
 def price_of(cohort: Cohort, epsilon: Decimal, delta: float) -> Price:
-    """What a record costs; δ as for the patient of most records, k of which cost k·e^((k−1)ε)·δ."""
-    if not delta:
-        return Price(epsilon)
-    most = int(cohort.counts.max())
-    exponent = math.log(delta) + math.log(most) + (most - 1) * float(epsilon)
-    if exponent > math.log(MOST_DELTA):
+    """What a record costs: the same whoever they are, for it is written down and exported."""
+    price = Price(epsilon, Decimal(repr(float(delta))) if delta else Decimal(0))
+    if price.delta_of(int(cohort.counts.max(initial=0))) > MOST_DELTA:
         raise InputError(
             f"δ, as it counts for a patient of several X-rays, comes to more than {MOST_DELTA}. Nothing was charged. "
             "Choose a smaller ε or δ, or give one X-ray of each patient."
         )
-    return Price(epsilon, Decimal(repr(math.exp(exponent) if most > 1 else float(delta))))
+    return price
 
 
 def check_open(seen: Snapshot, payer: Account, price: Price) -> None:
@@ -73,13 +69,13 @@ def has_room(
     return everyone_has_room(cohort, price, limit, _earlier(log, seen))
 
 
-def _earlier(log: Log, seen: Snapshot) -> Iterator[tuple[Kept, Price]]:
-    """Every cohort, with what all its charges cost together."""
-    charges: dict[int | None, list[Release]] = {}
+def _earlier(log: Log, seen: Snapshot) -> Iterator[tuple[Kept, list[Price]]]:
+    """Every cohort, with what each of its charges cost."""
+    charges: dict[int | None, list[Price]] = {}
     for one in seen.releases:
-        charges.setdefault(seen.cohorts[one.id], []).append(one)
+        charges.setdefault(seen.cohorts[one.id], []).append(Price(one.epsilon, one.delta))
     for number, kept in log.cohorts():
-        yield kept, Price(*(total(getattr(one, name) for one in charges[number]) for name in ("epsilon", "delta")))
+        yield kept, charges[number]
 
 
 def no_room(payer: Account, price: Price, cohort: Cohort) -> BudgetError:

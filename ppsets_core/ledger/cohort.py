@@ -15,7 +15,7 @@ from ppsets_core.files.names import same_names
 from ppsets_core.records.records import Records
 
 MOST = 10**7
-"""Beyond so many patients, or records of nobody named, a release is charged to the data set as a whole."""
+"""Beyond so many records a release is charged to the data set as a whole."""
 CELLS = 2**23  # scores are alike within half of 1/CELLS, 6e-8, which is more than float32 changes one
 _WHOLE = 2**128
 _BLOCK = 256
@@ -78,7 +78,7 @@ class Cohort:
 
     @property
     def counted_by(self) -> str:
-        if self.whole or len(self.counts) > MOST:
+        if self.whole or len(self) > MOST:  # public numbers alone, for it is exported
             return "data set"
         return "patient" if self.by_patient else "record"
 

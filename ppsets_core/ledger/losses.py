@@ -1,14 +1,17 @@
 """What each patient has lost over all earlier releases, and whether everyone has room for another."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 import numpy as np
 
+from ppsets_core.ledger.amounts import total
 from ppsets_core.ledger.cohort import Cohort
 
 _LARGEST = 2**62
+_FINEST = Decimal("1e-15")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,22 +62,41 @@ def _among(contents: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Price:
-    """ε and δ of a charge, or of several together."""
+    """ε and δ that a charge costs for each record, or the most that anyone may lose."""
 
     epsilon: Decimal
     delta: Decimal = Decimal(0)
 
+    def delta_of(self, records: int) -> Decimal:
+        """δ for a patient of k records: k·e^((k−1)ε)·δ, rounded up, and 1 where it comes to more."""
+        if not self.delta or not records:
+            return Decimal(0)
+        if records == 1:
+            return self.delta
+        exponent = math.log(self.delta) + math.log(records) + (records - 1) * float(self.epsilon)
+        return Decimal(math.exp(min(exponent, 0)) * (1 + 1e-9)).quantize(_FINEST, ROUND_CEILING)
 
-def everyone_has_room(cohort: Cohort, price: Price, limit: Price, earlier: Iterable[tuple[Kept, Price]]) -> bool:
+
+def everyone_has_room(
+    cohort: Cohort, price: Price, limit: Price, earlier: Iterable[tuple[Kept, Sequence[Price]]]
+) -> bool:
     """Whether no unit would lose more than the limit. A patient of k records here loses k · ε; exact, in integers."""
-    found = [(kept.times(cohort), cost) for kept, cost in earlier]
-    found = [(times, cost) for times, cost in found if times.any()]
-    epsilons = [(times, cost.epsilon) for times, cost in [*found, (cohort.counts, price)]]
-    deltas = [((times > 0).astype(np.int64), cost.delta) for times, cost in [*found, (cohort.counts, price)]]
+    found = [(kept.times(cohort), costs) for kept, costs in earlier]
+    found = [(times, costs) for times, costs in found if times.any()] + [(cohort.counts, [price])]
+    epsilons = [(times, total(cost.epsilon for cost in costs)) for times, costs in found]
+    deltas = [part for times, costs in found for cost in costs if cost.delta for part in _deltas(times, cost)]
     return _within(epsilons, limit.epsilon) and _within(deltas, limit.delta)
 
 
+def _deltas(times: np.ndarray, cost: Price) -> Iterator[tuple[np.ndarray, Decimal]]:
+    """One part for each number of records that a patient may have, as δ is no multiple of it."""
+    for records in np.unique(times[times > 0]).tolist():
+        yield (times == records).astype(np.int64), cost.delta_of(records)
+
+
 def _within(parts: Sequence[tuple[np.ndarray, Decimal]], limit: Decimal) -> bool:
+    if not parts:
+        return True
     *amounts, most = _integers([*(amount for _, amount in parts), limit])
     bound = sum(int(times.max(initial=0)) * amount for (times, _), amount in zip(parts, amounts, strict=True))
     if bound <= most:

@@ -85,6 +85,9 @@ def test_a_viewer_cannot_spend_by_any_route(new_page, app, ledger):
         tab.goto(f"{app.url}/{screen}")
         sees(tab, "This screen is for a curator")
         assert tab.get_by_role("button", name=re.compile("Calibrate …|Raise|Spend")).count() == 0
+    tab.goto(f"{app.url}/model?model_view=Fine-tune")
+    sees(tab, "Model card")
+    assert tab.get_by_role("tab").all_inner_texts() == ["Model card", "Weights"], "private fine-tuning spends, too"
     press(page, "Try the demo")
     sees(page, "Only a curator may read records or spend here")
     sees(page, "no private release")

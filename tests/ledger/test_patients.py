@@ -141,6 +141,17 @@ def test_a_training_adds_its_delta(ledger):
         ledger.charge(ledger.cohort_of_patients(["c"] * 40), 0.5, named("ward"), kind="training", delta=1e-5)
 
 
+def test_delta_counts_for_each_patient_by_their_own_records_and_is_written_down_as_it_was_asked(ledger):
+    """2·e^0.1·0.004 is 0.0088 for a, who has no room for 0.004 more; b has, and nobody's records are in the export."""
+    crowded = ledger.charge(
+        ledger.cohort_of_patients(["a", "a", "b"]), 0.1, named("ward"), kind="training", delta=0.004
+    )
+    with pytest.raises(BudgetError):
+        ledger.charge(ledger.cohort_of_patients(["a"]), 0.1, named("ward"), kind="training", delta=0.004)
+    single = ledger.charge(ledger.cohort_of_patients(["b", "c"]), 0.1, named("ward"), kind="training", delta=0.004)
+    assert crowded.delta == single.delta == Decimal("0.004")
+
+
 def test_batches_add_up_to_the_whole_in_any_order(ledger):
     scores, key = np.random.default_rng(0).random(90), ledger.cohort_key
     patients = np.array([f"p{i // 2}" for i in range(90)])
