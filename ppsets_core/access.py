@@ -3,6 +3,7 @@
 Knows claims, as any OpenID Connect provider makes them, and no provider or web framework.
 """
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ class RoleRules:
         issuer, subject, expires = (claims.get(name) for name in ("iss", "sub", "exp"))
         if not all(isinstance(word, str) and 0 < len(word) <= LONGEST for word in (issuer, subject)):
             raise AccessError("The log-in does not say who you are (iss, sub). Ask whoever runs this server.")
-        if isinstance(expires, bool) or not isinstance(expires, int | float):
+        if isinstance(expires, bool) or not isinstance(expires, int | float) or not math.isfinite(expires):
             raise AccessError("The log-in does not say until when it holds (exp). Ask whoever runs this server.")
         given = set(_claimed(claims, self.claim))
         roles = frozenset(role for role, values in self.values.items() if given & values)
@@ -75,7 +76,7 @@ class RoleRules:
 
 def _words(value: object, where: str) -> Sequence[str]:
     if isinstance(value, str):
-        return [value]
+        return [value] if value else []
     if isinstance(value, Sequence) and all(isinstance(word, str) and word for word in value):
         return list(value)
     raise InputError(f"{where} must be a list of texts.")

@@ -36,8 +36,15 @@ def test_roles_come_from_the_claim_letter_for_letter(groups, roles):
     assert person(groups).roles == roles
 
 
-def test_without_rules_nobody_has_a_role():
-    nobody = RoleRules.of({})
+@pytest.mark.parametrize("expires", [float("nan"), float("inf"), True, "never", None])
+def test_a_token_that_never_expires_is_no_log_in(expires):
+    with pytest.raises(AccessError, match="until when"):
+        RULES.person({**WHO, "exp": expires, "groups": ["data"]})
+
+
+@pytest.mark.parametrize("rules", [{}, {"curator": "", "steward": []}])
+def test_without_rules_nobody_has_a_role(rules):
+    nobody = RoleRules.of(rules)
     for groups in (["viewer"], ["curator"], ["steward"], "", [""]):
         assert person(groups, rules=nobody).roles == frozenset()
 

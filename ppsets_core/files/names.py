@@ -16,13 +16,14 @@ def visible(text: str) -> str:
 
 
 def same_names(names: Sequence[str]) -> list[str]:
-    """Each name as it is compared: alike in any Unicode form or case, whatever invisible signs or spaces it has, and
-    whether a number is written 17, 017 or 17.0. All at once, as there may be millions."""
+    """Each name as it is compared: alike in any Unicode form or case, whatever invisible signs or spaces it has,
+    whether a number is written 17, 017 or 17.0, with or without the sign that keeps a spreadsheet from running it.
+    All at once, as there may be millions."""
     text = "\n".join(names)
     if text.count("\n") != len(names) - 1:
         text = "\n".join(name.replace("\n", " ") for name in names)
     text = unicodedata.normalize("NFKC", _seen(unicodedata.normalize("NFKC", text)).casefold())
-    text = re.sub("(?m)^ +| +$", "", re.sub(" {2,}", " ", text))
+    text = re.sub("(?m)^ +| +$", "", re.sub(" {2,}", " ", re.sub("'(?= *[=+@-])", "", text)))
     return re.sub(r"(?m)^(-?)0*([0-9]+)(?:\.0*)?$", r"\1\2", text).split("\n") if len(names) else []
 
 

@@ -28,6 +28,7 @@ def list_parts(folder: Path) -> list[tuple[Path, str]]:
     found = [name for name in names if not is_clutter(name) and not name.split("/")[-1].startswith("_")]
     if not found:
         raise FileError(f"{shown_name(folder.name)}: there is no Parquet file (*.parquet) in this folder.")
+    _check_inside(folder, found)
     return [(folder / name, shown_name(f"{folder.name}/{name}")) for name in found]
 
 
@@ -98,6 +99,14 @@ def refusing_damage(source: str) -> Iterator[None]:
         raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError):
         raise FileError(f"{source}: {DAMAGED}") from None
+
+
+def _check_inside(folder: Path, names: list[str]) -> None:
+    root = folder.resolve()
+    for name in names:
+        if not (folder / name).resolve().is_relative_to(root):
+            source = shown_name(f"{folder.name}/{name}")
+            raise FileError(f"{source}: it is a link that leads out of the folder; copy the file itself.")
 
 
 def is_plain(field: "pa.Field", source: str) -> bool:

@@ -11,6 +11,7 @@ from ppsets_core.__main__ import main
 from ppsets_core.diagnosis import Finding, Findings, answers_of
 from ppsets_core.diagnosis.table import csv_of
 from ppsets_core.files.names import same_name
+from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.ledger.export import export_csv
 from ppsets_core.network import XrayModel, save_model
 from ppsets_core.provenance import Provenance
@@ -19,11 +20,14 @@ from tests.network.chests import small_model
 from tests.xrays.samples import film, png
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\n=1", "\u00a0=1", "＝1+1", "=cmd|' /C calc'!A0"]
+FORMULAS += ["a.png;=1+1", 'a;"=1+1";b', "a\t=1+1", "a; ＝1", "ok\n=1+1"]  # where cells are parted by other signs
 STARTS = ("=", "+", "-", "@", "＝", "\t", "\r", "\n")
 
 
 def cells(text: str) -> list[str]:
-    return [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    """As a spreadsheet takes them apart at commas, and as others do at semicolons or tabs, in quotes or not."""
+    rows = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    return rows + [cell.strip('"') for sign in ";\t\n" for line in text.splitlines() for cell in line.split(sign)]
 
 
 def is_formula(cell: str) -> bool:
@@ -53,7 +57,7 @@ def test_what_the_ledger_exports(tmp_path):
         spend(ledger, 1.0, np.random.default_rng(number).random(600), name)
     found = cells(export_csv(ledger))
     assert [cell for cell in found if is_formula(cell)] == []
-    assert {f"'{name}" for name in names} <= set(found)
+    assert {plain_cell(name) for name in names} <= set(found)
 
 
 def test_what_score_writes_is_read_again(tmp_path):
@@ -72,6 +76,7 @@ def test_what_score_writes_is_read_again(tmp_path):
     assert [cell for cell in cells(out.read_text()) if is_formula(cell)] == []
     records = read_scores(out)
     assert sorted(records.labels) == [0, 1, 2]
+    assert sorted(records.patients) == ["=p0", "=p1", "=p2"], "the ledger knows them by the names in the labels file"
 
 
 @pytest.fixture(autouse=True)

@@ -230,3 +230,16 @@ def test_a_part_that_is_not_there_is_refused(tmp_path):
         open_data_set(path, split="train")
     with pytest.raises(FileError, match="there is no column 'split'"):
         open_data_set(write_parts(records_frame(60), tmp_path / "other", 2), split="test")
+
+
+def test_a_part_that_is_a_link_out_of_the_folder_is_refused(tmp_path):
+    """A folder of the server must not open what lies beside it."""
+    folder, outside = tmp_path / "ward", tmp_path / "elsewhere"
+    for place in (folder, outside):
+        place.mkdir()
+        pq.write_table(pa.table({"score": [0.1, 0.2]}), place / "part-0.parquet")
+    (folder / "part-1.parquet").symlink_to(folder / "part-0.parquet")
+    assert open_data_set(folder).rows == 4
+    (folder / "part-2.parquet").symlink_to(outside / "part-0.parquet")
+    with pytest.raises(FileError, match=r"part-2\.parquet: it is a link that leads out of the folder"):
+        open_data_set(folder)

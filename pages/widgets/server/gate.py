@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from pages.widgets.server.logged_out import USER_COOKIE, note_logged_out
+from pages.widgets.server.logged_out import note_logged_out
 from pages.widgets.server.told import Told
 
 Scope = MutableMapping[str, Any]
@@ -76,8 +76,8 @@ class Gate:
         elif path.startswith(CLOSED) or (path.startswith("/media/") and not self.told.knows(browser, path)):
             await _refuse(send, 404)
         else:
-            if path == "/auth/logout" and (cookie := _cookie(headers, USER_COOKIE)):
-                note_logged_out(cookie)
+            if path == "/auth/logout":
+                note_logged_out(_cookies(headers))
             is_new = browser is None and path == BEFORE_A_SOCKET
             await self.app(scope, receive, _sealed(send, _new_cookie(scope["scheme"]) if is_new else None))
 
@@ -135,13 +135,14 @@ def _is_foreign(method: str, headers: dict[str, str]) -> bool:
 
 def _browser(headers: dict[str, str]) -> str | None:
     """The random name that the gate gave to this browser."""
-    found = _cookie(headers, BROWSER)
+    found = _cookies(headers).get(BROWSER)
     return found if found and re.fullmatch(r"[0-9a-f]{64}", found) else None
 
 
-def _cookie(headers: dict[str, str], name: str) -> str | None:
-    found = re.search(rf"(?:^|;)\s*{name}=([^;]*?)\s*(?:;|$)", headers.get("cookie", ""))
-    return found[1] if found else None
+def _cookies(headers: dict[str, str]) -> dict[str, str]:
+    """By name; of several of one name the first, which a browser sends for the nearest path."""
+    pairs = [pair.partition("=") for pair in headers.get("cookie", "").split(";")]
+    return {name.strip(): value.strip() for name, _, value in reversed(pairs)}
 
 
 def _sealed(send: Send, cookie: bytes | None) -> Send:
