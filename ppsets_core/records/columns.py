@@ -116,9 +116,10 @@ def number(cell: Any) -> float:
 
 
 def text(value: object) -> str:
-    """A label or patient as text; whole numbers read alike whether a format stores them as 3 or 3.0."""
+    """A label or patient as text; whole numbers read alike whether a format stores them as 3 or 3.0, and what is
+    missing is '', also where a format has no other word for it than "not a number"."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     if isinstance(value, bytes):
         return value.decode(errors="replace").strip()
-    return "" if value is None else str(value).strip()
+    return "" if value is None or value != value else str(value).strip()

@@ -278,3 +278,14 @@ def test_groups_that_are_numbers_are_neither_scores_nor_classes():
 def test_patients_are_known_by_the_usual_names(name):
     records = read_scores(f"{name},score\n7,0.1\n7,0.2\n9,0.3\n".encode(), "s.csv")
     assert list(records.patients) == ["7", "7", "9"]
+
+
+def test_a_patient_that_a_format_stores_as_not_a_number_is_nobody():
+    """A table of numbers with gaps, as it is saved: its gaps are many people, not one called 'nan'."""
+    archive, parquet = io.BytesIO(), io.BytesIO()
+    gaps = np.array([17.0, np.nan, np.nan])
+    np.savez(archive, score=[0.1, 0.2, 0.3], patient=gaps)
+    pq.write_table(pa.table({"score": [0.1, 0.2, 0.3], "patient": gaps}), parquet)
+    table = json.dumps({"score": [0.1, 0.2, 0.3], "patient": [17, float("nan"), None]}).encode()
+    for data, name in ((archive.getvalue(), "a.npz"), (parquet.getvalue(), "a.parquet"), (table, "a.json")):
+        assert read_scores(data, name).patients.tolist() == ["17", "", ""]
