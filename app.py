@@ -11,7 +11,7 @@ from pages.widgets.calibration_card import one_line
 from pages.widgets.glossary import show_glossary
 from pages.widgets.guard import guarded
 from pages.widgets.person import OPEN_TO, admitted, may, may_open, show_person
-from pages.widgets.server.start import browser_opened, protection
+from pages.widgets.server.start import protection, while_serving
 from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
 from pages.widgets.uploads import drop_uploads_of_no_widget
@@ -34,8 +34,21 @@ SCREENS = {
 # On a narrow window the sidebar is folded away, so the notice stands above the page instead; never both.
 STYLE = """<style>
 @media (min-width: 769px) { .st-key-narrow_notice { display: none; } }
+@media (min-width: 769px) and (max-width: 1400px) {
+  .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }
+}
 @media (max-width: 768px) { .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
+# There the sidebar lies over the screen: a screen that was chosen in it would stay hidden.
+FOLD_AFTER_CHOICE = """<script>
+if (!window.foldsAfterChoice) {
+  window.foldsAfterChoice = true;
+  document.addEventListener("click", (event) => {
+    if (window.innerWidth <= 768 && event.target.closest("[data-testid=stSidebarNavLink]"))
+      document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+  });
+}
+</script>"""
 
 
 def main() -> None:
@@ -43,6 +56,7 @@ def main() -> None:
     drop_uploads_of_no_widget()
     st.logo(LOGO, size="large")
     st.html(STYLE)
+    st.html(FOLD_AFTER_CHOICE, unsafe_allow_javascript=True)
     screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
     with guarded():
         if admitted():
@@ -75,6 +89,6 @@ def _show(name: str, run: Callable[[], None]) -> None:
 
 
 if get_script_run_ctx(suppress_warning=True) is None:
-    app = st.App(__file__, middleware=protection(), lifespan=browser_opened)  # for the server, which finds it by name
+    app = st.App(__file__, middleware=protection(), lifespan=while_serving)  # for the server, which finds it by name
 else:
     main()

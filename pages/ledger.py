@@ -7,6 +7,7 @@ from pages.widgets.ledger.open_account import open_account_step
 from pages.widgets.ledger.raise_budget import raise_budget_step
 from pages.widgets.person import may, may_open
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
+from pages.widgets.tables import columns_told
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Ledger
 from ppsets_core.access import STEWARD
@@ -18,6 +19,8 @@ from ppsets_core.ledger.export import covered_in_words, export_csv, export_json,
 from ppsets_core.wording import describe
 
 ALL = "All data sets"
+IN_EXPORT = ("rule", "m", "protects one", "model")  # and in the words of a release to use again
+WIDTHS = {"data set": 130, "ŝ": 85, "covered": 85, "who": 85, "why": 90}  # pixels; a cell opens when it is clicked
 
 
 def main() -> None:
@@ -72,7 +75,14 @@ def _releases(ledger: Ledger) -> None:
         st.write("None yet.")
         return
     newest_first = releases[::-1]
-    st.dataframe([_row(release) for release in newest_first], hide_index=True, alt="All releases, newest first")
+    rows = [_row(release) for release in newest_first]
+    st.dataframe(
+        rows,
+        hide_index=True,
+        column_order=columns_told(rows, besides=IN_EXPORT),
+        column_config={name: st.column_config.Column(width=width) for name, width in WIDTHS.items()},
+        alt="All releases, newest first",
+    )
     with st.container(horizontal=True):
         st.download_button("Export releases (CSV)", export_csv(ledger), "releases.csv", "text/csv", on_click="ignore")
         st.download_button(

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from ppsets_core.memory import give_back
+
 Result = TypeVar("Result")
 
 
@@ -106,3 +108,4 @@ def _run(work: Callable[[Report], Result], report: Report, outcome: list) -> Non
         outcome.append((None, error.with_traceback(None)))
     else:
         outcome.append((value, None))
+    give_back()

@@ -10,7 +10,8 @@ import pytest
 from tests.pages.driving import ROOT
 
 LAYERS = (
-    ("errors", "background", "version"),
+    ("errors", "memory", "version"),
+    ("background",),
     ("validation", "binomial", "bins", "places", "files", "access"),
     ("rules", "model_fingerprint", "split_conformal", "synthetic"),
     ("planning", "sampling"),

@@ -57,6 +57,12 @@ def collect(key: JobKey[Result]) -> Result | None:
     return found
 
 
+def _cancel(key: str) -> None:
+    """By name: a button that held the job would keep what it found for as long as the session lasts."""
+    if (job := st.session_state.get(key)) is not None:
+        job.cancel()
+
+
 def _cancelled(key: str) -> str:
     return f"{key}-cancelled"
 
@@ -72,6 +78,6 @@ def show_progress(key: str, words: str, draw: Callable[[Report], None] | None = 
     count = f" {report.done:,} of {report.total:,}" if report.total else ""
     left = "" if report.seconds_left is None else f", {duration(report.seconds_left)} left"
     st.progress(job.share, text=f"{report.stage or words}{count}{left}")
-    st.button("Cancel", key=f"{key}-cancel", icon=":material/stop_circle:", on_click=job.cancel)
+    st.button("Cancel", key=f"{key}-cancel", icon=":material/stop_circle:", on_click=_cancel, args=(key,))
     if draw:
         draw(report)

@@ -39,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, help="of a table: write all sets, as .csv, .parquet or .json; must not exist yet"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--report", type=Path, help="an HTML file to write, with every set, to print")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        help="an HTML file to write, with every set, to print; with a check where true diagnoses come along",
+    )
     parser.add_argument(
         "--sr", type=Path, help=f"a folder for a DICOM structured report of each DICOM X-ray. {WHO_IS_NAMED}"
     )
@@ -78,8 +82,9 @@ def _xrays(args: argparse.Namespace, calibration: Drawn) -> int:
 
     if args.out is not None or args.split is not None:
         raise InputError("--out and --split are for a table of probabilities; --json prints the sets of X-rays.")
-    folder = read_folder(args.images if len(args.images) > 1 else args.images[0], labels=False)
     model = load_model(args.weights)
+    given = args.images if len(args.images) > 1 else args.images[0]
+    folder = read_folder(given, classes=model.classes, keep_unlabelled=True)
     calibration.check_fits(model.classes, model.fingerprint)
     findings = examine(model, folder, thumbnails=args.report is not None)
     tell_refused(findings.refused)

@@ -1,13 +1,17 @@
-"""A diagnosed batch as a document: every X-ray with its set, under which promise, by which model."""
+"""A diagnosed batch as a document: every X-ray with its set, under which promise, by which model; whether the promise
+held where true diagnoses came with the X-rays."""
 
 from collections.abc import Sequence
 
 from ppsets_core.calibration import OTHER_MODEL
+from ppsets_core.coverage_check import check_records
 from ppsets_core.diagnosis import Answer, alarm_of, counts
+from ppsets_core.diagnosis.checking import records_of_answers
 from ppsets_core.diagnosis.review import Mark, Marks
 from ppsets_core.familiarity import watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
+from ppsets_core.reports.check import check_section
 from ppsets_core.reports.html import Html, element, jpeg, numbers, page, table
 from ppsets_core.reports.model import model_section
 from ppsets_core.reports.sections import heading, promise_section, provenance_section, warnings
@@ -44,6 +48,7 @@ def batch_report(
     drawn, classes = origin.calibration, answers[0].classes
     tally = counts(answers)
     marks = marks or Marks()
+    labelled = records_of_answers(answers, drawn, origin.model, "X-rays", origin.group)
     with_pictures = len(answers) <= MOST_CARDS and all(answer.finding.thumbnail for answer in answers)
     return page(
         "Report of prediction sets",
@@ -56,6 +61,7 @@ def batch_report(
         numbers({name: f"{tally[kind]:,}" for kind, name in KINDS.items()}),
         _how_familiar(answers, origin),
         promise_section(drawn),
+        check_section(None if labelled is None else check_records(labelled, drawn)),
         element("h2", "Each X-ray"),
         _cards(answers, origin, marks) if with_pictures else _table(answers, marks),
         _left_out(refused),
@@ -81,6 +87,8 @@ def _card(answer: Answer, cutoffs: dict[str, float], review: str) -> Html:
     found = answer.finding
     shown = [jpeg(found.thumbnail, f"X-ray {answer.number + 1}"), element("h3", found.name)]
     reviewed = [element("p", f"Review: {review}")] if review else []
+    if answer.is_missed:
+        reviewed.insert(0, element("p", element("b", _missed(answer))))
     if found.doubt:
         return element("div", shown, element("p", f"Not counted. {found.doubt}"), reviewed, class_="card")
     unlike = [element("p", UNLIKE)] if answer.familiar is False else []
@@ -117,7 +125,12 @@ def _table(answers: Sequence[Answer], marks: Marks) -> Html:
 
 
 def _reading(answer: Answer) -> str:
-    return KINDS[answer.kind] if answer.familiar is not False else f"{KINDS[answer.kind]}; {UNLIKE.lower()}"
+    unlike = UNLIKE.lower() if answer.familiar is False else ""
+    return "; ".join(filter(None, (KINDS[answer.kind], unlike, _missed(answer) if answer.is_missed else "")))
+
+
+def _missed(answer: Answer) -> str:
+    return f"missed: {answer.finding.label}"
 
 
 def _set(answer: Answer) -> str:

@@ -1,9 +1,9 @@
 """A table of new patients as a document: every row with its set, and whether the promise held where labels tell."""
 
-from ppsets_core.coverage_check import OWN_VIEW, Check, Line
 from ppsets_core.diagnosis.new_patients import PatientSets
 from ppsets_core.provenance import Provenance
-from ppsets_core.reports.html import Html, element, numbers, page, table
+from ppsets_core.reports.check import check_section
+from ppsets_core.reports.html import element, numbers, page, table
 from ppsets_core.reports.model import model_section
 from ppsets_core.reports.sections import heading, promise_section, provenance_section, warnings
 
@@ -29,35 +29,6 @@ def table_report(sets: PatientSets, origin: Provenance) -> str:
         model_section(origin.model, patients.classes),
         provenance_section(origin),
     )
-
-
-def check_section(check: Check | None) -> list[Html]:
-    """Whether the promise held, overall, by diagnosis, group and set size."""
-    if check is None:
-        return []
-    parts = {
-        "": (check.overall,),
-        "diagnosis": check.by_diagnosis,
-        "group": check.by_group,
-        "diagnoses in the set": check.by_size,
-    }
-    rows = [
-        (part, line.name, f"{line.covered:,} of {line.records:,}", _interval(line), line.verdict)
-        for part, lines in parts.items()
-        for line in lines
-        if line.records
-    ]
-    return [
-        element("h2", "Did the promise hold here?"),
-        element("p", OWN_VIEW, class_="warn"),
-        element("p", check.words),
-        table(rows, ["by", "whose", "covered", "share, 95% interval", "verdict"]),
-    ]
-
-
-def _interval(line: Line) -> str:
-    low, high = line.interval
-    return f"{100 * line.coverage:.1f}% ({100 * low:.1f}% to {100 * high:.1f}%)"
 
 
 def _sets(sets: PatientSets) -> list[str]:

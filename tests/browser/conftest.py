@@ -9,7 +9,7 @@ import pytest
 from tests.browser.server import App, serve
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-collect_ignore = ["watched"]  # it is for the server that a test watches, and watches whoever imports it
+collect_ignore = ["watched", "counted"]  # for servers under watch: each watches whoever imports it
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -45,7 +45,7 @@ def new_page(chromium):
     def open_page(width: int = 1400, **options):
         contexts.append(chromium.new_context(viewport={"width": width, "height": 900}, **options))
         page = contexts[-1].new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(90_000)
         return page
 
     yield open_page

@@ -69,3 +69,8 @@ def move_slider(page, label: str, steps: int) -> None:
     for _ in range(abs(steps)):
         thumb.press("ArrowRight" if steps > 0 else "ArrowLeft")
     settle(page)
+
+
+def fits(table) -> bool:
+    """Whether all columns of a table are in view, without scrolling sideways."""
+    return table.locator(".dvn-scroller").evaluate("grid => grid.scrollWidth <= grid.clientWidth + 1")

@@ -3,7 +3,7 @@
 import csv
 import re
 
-from tests.browser.driving import go_to, metric, press, sees, settle, upload, visit
+from tests.browser.driving import fits, go_to, metric, press, sees, settle, upload, visit
 from tests.browser.pictures import colour_photo, png, xray_archive, xray_dicom, xray_pngs
 
 CARDS = "[class*=st-key-card-]"
@@ -34,7 +34,8 @@ def test_without_a_calibration_there_is_a_way_on(app, page):
     page.get_by_role("heading", name=re.compile("Private prediction sets")).wait_for()
 
 
-def test_demo_to_ranked_sets_of_the_synthetic_x_rays(app, page):
+def test_demo_to_ranked_sets_of_the_synthetic_x_rays(app, new_page):
+    page = new_page(1280)
     diagnose(page, app)
     press(page, re.compile("Use the synthetic"))
     page.locator(CARDS).first.wait_for(timeout=120_000)
@@ -43,6 +44,10 @@ def test_demo_to_ranked_sets_of_the_synthetic_x_rays(app, page):
     assert page.locator(CARDS).filter(has_text="Synthetic").count() == 12
     sees(page, "not a promise about this one")
     page.locator(CARDS).first.locator(".main-svg").first.wait_for()
+    page.get_by_role("tab", name="Table").click()
+    table = page.get_by_test_id("stDataFrame").last
+    table.locator(".dvn-scroller").wait_for()
+    assert fits(table)
 
 
 def test_pictures_have_no_address_that_anyone_could_ask_for(app, page):
@@ -73,11 +78,17 @@ def test_files_dicom_and_what_is_no_x_ray(app, page, tmp_path):
 
 
 def test_zip_pages_filter_order_and_heat_map(app, page):
+    received: list[bytes] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", received.append))
     diagnose(page, app, xray_archive("xrays.zip", 14, 0))
     assert page.locator(CARDS).count() == 12
+    received.clear()
     page.get_by_role("button", name="Page 2", exact=True).click()
     settle(page)
     page.wait_for_function(f"document.querySelectorAll('{CARDS}').length === 2")
+    sent = b"".join(received)
+    assert sent.count(b"data:image/jpeg") == 2  # a page turn sends that page, however many X-rays there are
+    assert set(re.findall(rb"(\d{3})\\?\.png", sent)) == {b"012", b"013"}
     one = int(metric(page, "One diagnosis"))
     page.get_by_role("radio", name=re.compile(r"^One \(")).click()
     settle(page)

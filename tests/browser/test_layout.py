@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.driving import press, visit
+from tests.browser.driving import go_to, press, visit
 from tests.browser.server import serve
 
 UNLABELLED = """() => [...document.querySelectorAll(
@@ -13,6 +13,7 @@ UNLABELLED = """() => [...document.querySelectorAll(
     .filter(e => !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.innerText || e.title
         || (e.labels && e.labels.length)))
     .map(e => e.outerHTML.slice(0, 200))"""
+RIGHT_EDGE = "document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().right"
 SCREENS = ["", "calibrate", "diagnose", "explore", "model", "ledger"]
 SIDEBAR = ["Home", "Calibrate", "Diagnose", "Explore", "Model", "Ledger"]
 
@@ -39,6 +40,23 @@ def test_the_words_are_explained_on_every_screen(app, page, screen):
     page.get_by_test_id("stSidebar").get_by_role("button", name=re.compile("What the words mean")).click()
     for word in ("Coverage", "Threshold ŝ", "Privacy budget"):
         page.get_by_text(word, exact=True).first.wait_for()
+
+
+def test_the_sidebar_folds_once_a_screen_was_chosen_in_a_narrow_window(app, new_page):
+    page = new_page(400)
+    visit(page, app)
+    sidebar = page.get_by_test_id("stSidebar")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.wait_for_function(f"{RIGHT_EDGE} > 200")
+    sidebar.get_by_role("link", name="Calibrate").click()
+    page.get_by_role("heading", name="Calibrate", exact=True).wait_for()
+    page.wait_for_function(f"{RIGHT_EDGE} <= 0")
+
+
+def test_the_sidebar_stays_in_a_wide_window(app, page):
+    visit(page, app)
+    go_to(page, "Calibrate")
+    assert page.evaluate(RIGHT_EDGE) > 200
 
 
 def test_first_address_of_a_new_server_is_shown_by_the_app(tmp_path, new_page):

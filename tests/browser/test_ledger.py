@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.browser.driving import go_to, press, sees, visit
+from tests.browser.driving import fits, go_to, press, sees, visit
 
 
 @pytest.fixture
@@ -27,6 +27,16 @@ def test_exports_hold_the_release(app, demo):
     document = json.loads(download.value.path().read_text())
     assert {"coronahack-demo"} <= {account["name"] for account in document["datasets"]}
     assert len(document["releases"]) == len(rows)
+
+
+def test_every_column_of_the_releases_is_in_view(app, new_page):
+    page = new_page(1280)
+    visit(page, app)
+    press(page, "Try the demo")
+    go_to(page, "Ledger")
+    releases = page.get_by_test_id("stDataFrame").nth(1)
+    releases.locator(".dvn-scroller").wait_for()
+    assert fits(releases)
 
 
 def test_spending_is_drawn_and_a_release_can_be_used_again(app, demo, new_page):

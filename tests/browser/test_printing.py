@@ -18,7 +18,10 @@ CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 def reports() -> dict[str, str]:
     drawn = calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0)
     picture = (ASSETS / "synthetic_02_normal.png").read_bytes()
-    xrays = tuple(Finding(f"{n}-{'long' * 40}.png", np.array([0.5, 0.4, 0.1]), "", picture) for n in range(12))
+    xrays = tuple(
+        Finding(f"{n}-{'long' * 40}.png", np.array([0.5, 0.4, 0.1]), "", picture, label=CLASSES[n % 3])
+        for n in range(12)
+    )
     answers = answers_of(Findings(CLASSES, xrays, ()), drawn)
     return {"calibration": calibration_report(drawn), "batch": batch_report(answers, Provenance(drawn, None))}
 
@@ -32,6 +35,7 @@ def test_a_report_prints_on_a4_without_script_or_request(new_page, tmp_path, nam
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())
     page.get_by_text("Not a medical device").wait_for()
+    assert page.get_by_text("Did the promise hold here?").count() == (name == "batch")
     printed = page.pdf(prefer_css_page_size=True)
     sizes = {tuple(round(float(x)) for x in box.split()) for box in re.findall(rb"/MediaBox \[([^\]]+)\]", printed)}
     assert sizes == {(0, 0, 595, 842)}

@@ -3,11 +3,12 @@
 import base64
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
 
-from ppsets_core import calibrate
+from ppsets_core import calibrate, evaluate
 from ppsets_core.__main__ import main
 from ppsets_core.calibration_file import read_calibration
 from ppsets_core.diagnosis import Finding, Findings, answers_of
@@ -105,6 +106,40 @@ def test_on_the_command_line(tmp_path, capsys):
     assert all(member in read.words for member in members)
     assert main(command) == 2
     assert "exists" in capsys.readouterr().err
+
+
+def test_labelled_x_rays_are_checked_with_the_numbers_of_evaluate(drawn, monkeypatch):
+    told = ["normal", "<i>other</i>", "viral", None, "viral"]
+    rows = [ROWS[number % 3] for number in range(len(told))]
+    xrays = [
+        Finding(f"{number}.png", np.array(row), "", PICTURE, label=label)
+        for number, (row, label) in enumerate(zip(rows, told, strict=True))
+    ]
+    known = [number for number, label in enumerate(told) if label]
+    held = evaluate(np.array(rows)[known], np.array([CLASSES.index(told[number]) for number in known]), drawn)
+    assert 0 < held.covered < held.records == 4
+    for most in (200, 2):
+        monkeypatch.setattr(batch, "MOST_CARDS", most)
+        read = Read(report_of(Findings(CLASSES, tuple(xrays), (), MODEL), drawn))
+        assert "Did the promise hold here?" in read.words
+        assert "This is the curator's own view" in read.words
+        assert f"all together {held.covered} of 4 {100 * held.coverage:.1f}%" in read.words
+        for name, count, share in zip(CLASSES, held.class_counts, held.coverage_by_class, strict=True):
+            assert f"diagnosis {name} {round(share * count)} of {count} {100 * share:.1f}%" in read.words
+        assert read.words.count("missed: <i>other</i>") == 1
+    assert "Did the promise hold here?" not in Read(report_of(findings(), drawn)).words
+
+
+def test_folders_named_after_diagnoses_are_checked_on_the_command_line(tmp_path, capsys):
+    saved, out, xrays = tmp_path / "cal.json", tmp_path / "report.html", tmp_path / "xrays" / "normal"
+    saved.write_text(calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0).to_json(), encoding="utf-8")
+    xrays.mkdir(parents=True)
+    shutil.copy(ASSETS / "synthetic_02_normal.png", xrays)
+    assert main(["predict", str(xrays.parent), "--calibration", str(saved), "--report", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(xrays.parent), "--calibration", str(saved)]) == 0
+    verdict = capsys.readouterr().out.splitlines()[0]
+    assert verdict in Read(out.read_text(encoding="utf-8")).words
 
 
 def test_review_marks_stand_on_the_cards_and_in_the_table(drawn, monkeypatch):

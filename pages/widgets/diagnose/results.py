@@ -11,7 +11,9 @@ from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.viewer.dialog import show_viewer
+from pages.widgets.guard import guarded
 from pages.widgets.refused import show_refused
+from pages.widgets.tables import columns_told
 from ppsets_core.calibration import Drawn
 from ppsets_core.coverage_check import check_records
 from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, select
@@ -48,7 +50,15 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
         _cards(answers, tally, examined, calibration, group)
     with table:
         rows = rows_of(answers, marks_of(examined.id))
-        st.dataframe(rows, hide_index=True, alt="Every X-ray with its set, probabilities and review")
+        in_download = ["diagnoses", *(f"p({name})" for name in answers[0].classes)]
+        st.dataframe(
+            rows,
+            hide_index=True,
+            column_order=columns_told(rows, besides=in_download),
+            column_config={"file": st.column_config.Column(width="medium")},
+            alt="Every X-ray with its set and review",
+        )
+        st.caption("The probabilities of every diagnosis are on the cards and in the download.")
 
 
 def _say_how_familiar(answers: list[Answer], watch: Watch) -> None:
@@ -87,9 +97,12 @@ def _numbers(tally: dict[str, int]) -> None:
             st.metric(label, tally[kind], help=meaning, width="content")
 
 
+@st.fragment
+@guarded()
 def _cards(
     answers: list[Answer], tally: dict[str, int], examined: Examined, calibration: Drawn, group: str | None
 ) -> None:
+    """A fragment, so that turning a page draws that page's cards anew and nothing else, however many there are."""
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     totals = {"All": len(answers), **{name: tally[kind] for name, kind in FILTERS.items() if kind}}
     chosen = left.segmented_control(
