@@ -14,7 +14,7 @@ from ppsets_core.ledger import version3
 from ppsets_core.ledger.accounts import CALIBRATION, Account, Actor, BudgetChange, Refusal, Release, Snapshot
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, price_of
-from ppsets_core.ledger.cohort import MOST, Cohort, cohort_of_records, patients_only
+from ppsets_core.ledger.cohort import MOST, Cohort, Gathering, cohort_of, is_former, patients_only
 from ppsets_core.ledger.key import cohort_key
 from ppsets_core.ledger.losses import Kept
 from ppsets_core.ledger.reading import snapshot_of, who_and_why
@@ -98,11 +98,17 @@ class Ledger:
         return cohort_key(self._store.key)
 
     def cohort_of(self, records: Records | Counted) -> Cohort:
-        return records.people if isinstance(records, Counted) else cohort_of_records(self.cohort_key, records)
+        if isinstance(records, Counted):
+            return records.people
+        return cohort_of(self.cohort_key, records.scores, records.patients, former=self._former(len(records)))
 
-    def identify(self, n: int) -> Callable[[Records], Cohort]:
-        """Tells whom a batch of n records in all is of, on whichever machine reads it; its key seals nothing."""
-        return partial(cohort_of_records, self.cohort_key, whole=n > MOST)
+    def identify(self, n: int) -> Callable[[], Gathering]:
+        """Tells whom batches of n records in all are of, on whichever machine reads them; its key seals nothing."""
+        return partial(Gathering, self.cohort_key, whole=n > MOST, former=self._former(n))
+
+    def _former(self, n: int) -> bool:
+        """Whether so many records may be known by the name that data sets had before."""
+        return n > MOST and any(map(is_former, self.snapshot().owners))
 
     def cohort_of_patients(self, patients: Sequence[str]) -> Cohort:
         """One entry per X-ray: whose it is."""
@@ -259,7 +265,7 @@ class Ledger:
         if not seen.owners:
             return []
         former = [version3.fingerprint(self._store.key, people.identity)] if isinstance(people, Records) else []
-        return [cohort.name, *former]
+        return [*cohort.names, *former]
 
 
 def _append_charge(log: Log, seen: Snapshot, cohort: Cohort, body: Mapping[str, object]) -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from ppsets_core.access import CURATOR, STEWARD, Person
 from ppsets_core.errors import AccessError
 from ppsets_core.ledger.accounts import Account, Actor, Release, Snapshot
-from ppsets_core.ledger.cohort import Cohort
+from ppsets_core.ledger.cohort import Cohort, Gathering
 from ppsets_core.ledger.ledger import Ledger
 from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
@@ -38,6 +38,9 @@ class PersonalLedger(Ledger):
         if self._charges():
             return self._ledger.account_for(records, name, budget)
         return super().account_for(records, name, budget)
+
+    def identify(self, n: int) -> Callable[[], Gathering]:
+        return self._ledger.identify(n)
 
     def _charges(self) -> bool:
         """Whether this person has to do with accounts; to others the ledger does not tell which there are."""
