@@ -22,6 +22,7 @@ from ppsets_core.ledger.store import Log, Store, stamp_of
 from ppsets_core.planning import Plan
 from ppsets_core.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
 from ppsets_core.private_quantile import check_plan, release
+from ppsets_core.records.checked import Checked
 from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
 from ppsets_core.validation import check_name
@@ -68,7 +69,7 @@ class Ledger:
         return self.snapshot().refusals
 
     def account_for(
-        self, records: Records | Counted, name: str | None = None, budget: float | str | Decimal | None = None
+        self, records: Records | Counted | Checked, name: str | None = None, budget: float | str | Decimal | None = None
     ) -> Account | None:
         """The account of that name, or of the records' source; else a new one with that budget; None without a budget.
 
@@ -97,8 +98,8 @@ class Ledger:
         """For `cohort_of` on other machines; it can hash patients, and seal nothing."""
         return cohort_key(self._store.key)
 
-    def cohort_of(self, records: Records | Counted) -> Cohort:
-        if isinstance(records, Counted):
+    def cohort_of(self, records: Records | Counted | Checked) -> Cohort:
+        if isinstance(records, Counted | Checked):
             return records.people
         return cohort_of(self.cohort_key, records.scores, records.patients, former=self._former(len(records)))
 
@@ -173,7 +174,7 @@ class Ledger:
 
     def check(
         self,
-        records: Records,
+        records: Records | Checked,
         calibration: Drawn,
         account: Account,
         epsilon: float,
@@ -195,7 +196,7 @@ class Ledger:
 
     def spend(
         self,
-        people: Records | Counted | Cohort,
+        people: Records | Counted | Checked | Cohort,
         epsilon: float | Decimal,
         account: Account,
         draw: Callable[[str], str],
@@ -215,7 +216,7 @@ class Ledger:
 
     def charge(
         self,
-        people: Records | Counted | Cohort,
+        people: Records | Counted | Checked | Cohort,
         epsilon: float | Decimal,
         account: Account,
         *,
@@ -260,7 +261,7 @@ class Ledger:
                 raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
             log.append("result", {"charge": charged.id, "text": text})
 
-    def _identities(self, seen: Snapshot, people: Records | Counted | Cohort, cohort: Cohort) -> list[str]:
+    def _identities(self, seen: Snapshot, people: Records | Counted | Checked | Cohort, cohort: Cohort) -> list[str]:
         """By which the ledger may know the data set as a whole, if it knows any."""
         if not seen.owners:
             return []
@@ -295,8 +296,8 @@ def _unknown(name: str) -> Account:
     raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first. {LOOK}.")
 
 
-def _check_payment(records: Records | Counted, account: Account) -> None:
-    if not isinstance(records, Records | Counted):
+def _check_payment(records: Records | Counted | Checked, account: Account) -> None:
+    if not isinstance(records, Records | Counted | Checked):
         raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
     _check_account(account)
     check_binding(records.unit, records.model, account.name)

@@ -9,6 +9,7 @@ from ppsets_core.errors import AccessError
 from ppsets_core.ledger.accounts import Account, Actor, Release, Snapshot
 from ppsets_core.ledger.cohort import Cohort, Gathering
 from ppsets_core.ledger.ledger import Ledger
+from ppsets_core.records.checked import Checked
 from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
 
@@ -33,7 +34,7 @@ class PersonalLedger(Ledger):
         return self._ledger.account(name) if self._charges() else super().account(name)
 
     def account_for(
-        self, records: Records | Counted, name: str | None = None, budget: float | str | Decimal | None = None
+        self, records: Records | Counted | Checked, name: str | None = None, budget: float | str | Decimal | None = None
     ) -> Account | None:
         if self._charges():
             return self._ledger.account_for(records, name, budget)
@@ -63,7 +64,7 @@ class PersonalLedger(Ledger):
 
     def charge(
         self,
-        people: Records | Counted | Cohort,
+        people: Records | Counted | Checked | Cohort,
         epsilon: float | Decimal,
         account: Account,
         *,
