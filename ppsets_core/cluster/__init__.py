@@ -5,7 +5,7 @@ Each takes a Dask `Client`; `connected` makes one, to a scheduler elsewhere or t
 
 from ppsets_core.cluster.connection import connected
 from ppsets_core.cluster.counting import choose, count
-from ppsets_core.cluster.patients import check, predict
+from ppsets_core.cluster.patients import check, predict, tally
 from ppsets_core.cluster.scoring import score
 
-__all__ = ["check", "choose", "connected", "count", "predict", "score"]
+__all__ = ["check", "choose", "connected", "count", "predict", "score", "tally"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ppsets_core.calibration import Drawn
 from ppsets_core.cluster.jobs import Progress, added_up, result_of, spread
-from ppsets_core.diagnosis.patient_parts import SetTally, new_folder, set_parts, write_sets_of
+from ppsets_core.diagnosis.patient_parts import SetTally, new_folder, set_parts, tally_task, write_sets_of
 from ppsets_core.records.checked import Checked, all_checked, check_task, tasks_of
 from ppsets_core.records.counting import Chosen, Identify
 from ppsets_core.records.patient_data_set import PatientDataSet
@@ -22,6 +22,15 @@ def predict(
     with new_folder(out):
         tallies = spread(client, write_sets_of, set_parts(data_set, calibration, out))
         return result_of(client, added_up(client, tallies), tallies, progress)
+
+
+def tally(
+    client: "Client", data_set: PatientDataSet, calibration: Drawn, *, progress: Progress | None = None
+) -> SetTally:
+    """What is in the sets, which are written nowhere."""
+    described = replace(data_set, tasks=())
+    tallies = spread(client, tally_task, [(described, task, calibration) for task in data_set.tasks])
+    return result_of(client, added_up(client, tallies), tallies, progress)
 
 
 def check(

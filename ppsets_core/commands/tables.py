@@ -37,8 +37,8 @@ def open_table(path: str, calibration: Drawn, split: str | None = None) -> Patie
     """The same of a data set that does not fit into memory, or is not to be read here."""
     if Path(path).is_dir() and not is_data_set(path):
         raise FileError(
-            f"{path}: there is no Parquet file in this folder. If these are X-rays, `ppsets score {path} --out scores/` "
-            "first writes a model's probabilities as a data set, on a cluster, too."
+            f"{path}: there is no Parquet file in this folder. If these are X-rays, write their probabilities as a "
+            f"data set first, on a cluster, too: ppsets score {path} --out scores/"
         )
     return open_new_patients(path, classes=calibration.classes, group=_group(calibration), split=split)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ppsets_core.calibration import Drawn
-from ppsets_core.diagnosis.new_patients import KINDS, schema_of_sets, sets_of_new_patients, table_of_sets
+from ppsets_core.diagnosis.new_patients import KINDS, PatientSets, schema_of_sets, sets_of_new_patients, table_of_sets
 from ppsets_core.errors import FileError
 from ppsets_core.familiarity import Alarm, watch_for
 from ppsets_core.provenance import Provenance
@@ -98,8 +98,7 @@ def write_sets_of(
                 schema = schema_of_sets(patients).with_metadata(mark)
                 writer = pq.ParquetWriter(unfinished, schema)
             writer.write_table(table_of_sets(sets).replace_schema_metadata(schema.metadata))
-            unlike = sets.familiar.count(False)
-            tally += SetTally(**sets.counts(), told=unlike + sets.familiar.count(True), unlike=unlike)
+            tally += _tally_of(sets)
         if writer is not None:
             writer.close()
             os.replace(unfinished, path)
@@ -108,3 +107,14 @@ def write_sets_of(
     finally:
         unfinished.unlink(missing_ok=True)
     return tally
+
+
+def tally_task(data_set: PatientDataSet, task: Sequence[Stretch], calibration: Drawn) -> SetTally:
+    """What is in the sets of one task's patients, which are written nowhere."""
+    tallies = (_tally_of(sets_of_new_patients(patients, calibration)) for patients in data_set.patients(task))
+    return sum(tallies, SetTally())
+
+
+def _tally_of(sets: PatientSets) -> SetTally:
+    unlike = sets.familiar.count(False)
+    return SetTally(**sets.counts(), told=unlike + sets.familiar.count(True), unlike=unlike)

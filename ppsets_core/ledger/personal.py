@@ -33,12 +33,8 @@ class PersonalLedger(Ledger):
     def account(self, name: str) -> Account:
         return self._ledger.account(name) if self._charges() else super().account(name)
 
-    def account_for(
-        self, records: Records | Counted | Checked, name: str | None = None, budget: float | str | Decimal | None = None
-    ) -> Account | None:
-        if self._charges():
-            return self._ledger.account_for(records, name, budget)
-        return super().account_for(records, name, budget)
+    def account_named(self, name: str, budget: float | str | Decimal | None = None) -> Account | None:
+        return self._ledger.account_named(name, budget) if self._charges() else super().account_named(name, budget)
 
     def identify(self, n: int) -> Callable[[], Gathering]:
         return self._ledger.identify(n)

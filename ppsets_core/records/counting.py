@@ -53,6 +53,14 @@ class Chosen:
         return self.data_set.classes
 
     @property
+    def model(self) -> str | None:
+        return self.data_set.model
+
+    @property
+    def has_patients(self) -> bool:
+        return self.data_set.has_patients
+
+    @property
     def has_familiarity(self) -> bool:
         return "familiarity" in self.data_set.names
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.widgets.person import may
 from pages.widgets.text import as_text
-from ppsets_core import Account, Ledger, Records
+from ppsets_core import Account, Ledger
 from ppsets_core.access import STEWARD
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.wording import weak_budget
@@ -18,7 +18,7 @@ BUDGET_HELP = (
 )
 
 
-def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_budget: float, key: str) -> Account | None:
+def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: str) -> Account | None:
     """The account that is named; None while it is not usable yet."""
     left, right = st.columns(2)
     name = left.text_input(
@@ -33,7 +33,7 @@ def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_bud
     if not name:
         st.info("Give the data set a name.")
         return None
-    if (named := ledger.account_for(records, name)) is not None:
+    if (named := ledger.account_named(name)) is not None:
         right.write("")
         st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {in_words(named)}."))
         return named
@@ -52,7 +52,7 @@ def choose_account(ledger: Ledger, records: Records, proposed: str, proposed_bud
     )
     if warning := weak_budget(budget):
         st.warning(warning)
-    return ledger.account_for(records, name, budget)
+    return ledger.account_named(name, budget)
 
 
 def in_words(account: Account) -> str:
