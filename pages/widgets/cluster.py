@@ -48,8 +48,8 @@ def show_cluster(client: "Client | None") -> None:
     number = workers_of(client)
     if not number:
         st.warning("The cluster has no workers at the moment. What is started waits a little for one.")
-    with st.container(horizontal=True):
-        st.caption(f"Read on the cluster: {number:,} {'worker' if number == 1 else 'workers'}.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Read on the cluster: {number:,} {'worker' if number == 1 else 'workers'}.", width="content")
         if link := _dashboard(client):
             st.link_button("Dask's dashboard", link, icon=":material/monitoring:", type="tertiary")
 
