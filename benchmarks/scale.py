@@ -2,7 +2,9 @@
 
 Wanted on a quiet machine: counting ÷ a bare bincount ≥ 0.5 with a peak below 1 GB for 10⁸ scores (`scores --rows 1e8`);
 one record of each of 10⁷ patients below 3 GB (`patients --rows 3e7 --patients 1e7`); two workers ÷ one ≥ 1.7 over
-2,000 X-rays (`xrays --files 2000`); Dask's own time ÷ a plain process pool's ≤ 1.15 (`overhead`)."""
+2,000 X-rays, with probabilities equal to those of this process to 1e-6, and Dask ÷ a plain process pool ≤ 1.15
+(`xrays --files 2000`; `overhead --rows 1e8` is the same of counting). `tasks --workers 512` tells what a task costs a
+scheduler whose workers, simulated in one process, have nothing to do; `costs` what a row or an X-ray costs a core."""
 
 import argparse
 import resource
@@ -12,18 +14,24 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from distributed import Client, LocalCluster
 
-from ppsets_core import Ledger, plan
+from ppsets_core import Ledger, plan, simulate
 from ppsets_core import cluster as on_cluster
+from ppsets_core.cluster.jobs import added_up, result_of, spread
+from ppsets_core.diagnosis.patient_parts import write_sets
 from ppsets_core.network import load_model
 from ppsets_core.network.scored_parts import PartJob, plan_parts, write_part
+from ppsets_core.records.checked import check_data_set
 from ppsets_core.records.counting import choose, count, tally_task
 from ppsets_core.records.data_set import open_data_set
+from ppsets_core.records.patient_data_set import open_new_patients
 from ppsets_core.synthetic import write_folder
 from ppsets_core.xrays import read_folder
 
@@ -34,6 +42,13 @@ def timed(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def timed_twice(work: Callable[[], object]) -> np.ndarray:
+    """Seconds, and seconds of this process alone, which others on the machine hardly change."""
+    start, own = time.perf_counter(), time.process_time()
+    work()
+    return np.array([time.perf_counter() - start, time.process_time() - own])
 
 
 def peak() -> str:
@@ -64,10 +79,11 @@ def scores(folder: Path, rows: int) -> None:
     ledger = Ledger(folder / "ledger.sqlite")
     chosen = choose(open_data_set(folder))
     planned = plan(len(chosen), 0.1, 1.0)
-    ours = timed(lambda: count(chosen, planned, ledger.identify(len(chosen))))
-    print(f"{rows:,} scores, m = {planned.m:,}: {ours:.1f} s, {rows / ours / 1e6:.1f} million a second, {peak()}")
-    plain = timed(lambda: bare(folder, planned.m))
-    print(f"bare bincount {plain:.1f} s; rate ÷ bare rate: {plain / ours:.2f}")
+    ours = timed_twice(lambda: count(chosen, planned, ledger.identify(len(chosen))))
+    plain = timed_twice(lambda: bare(folder, planned.m))
+    print(f"{rows:,} scores, m = {planned.m:,}: {ours[0]:.1f} s, {rows / ours[0] / 1e6:.1f} million a second, {peak()}")
+    share, own = plain / ours
+    print(f"bare bincount {plain[0]:.1f} s; rate ÷ bare rate: {share:.2f}, in seconds of the processor {own:.2f}")
 
 
 def patients(folder: Path, rows: int, number: int) -> None:
@@ -91,12 +107,22 @@ def xrays(folder: Path, files: int) -> None:
         with on_cluster.connected(workers=workers) as client:
             on_cluster.score(client, moved(jobs[:workers], folder / f"warm-{workers}"))
             seconds[workers] = timed(lambda: on_cluster.score(client, moved(jobs, folder / f"out-{workers}")))  # noqa: B023
-    with ProcessPoolExecutor(2) as pool:
+    for job in moved(jobs, folder / "here"):
+        write_part(job)
+    apart = np.abs(probabilities(folder / "out-2") - probabilities(folder / "here")).max()
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         list(pool.map(write_part, moved(jobs[:2], folder / "warm-pool")))
         plain = timed(lambda: list(pool.map(write_part, moved(jobs, folder / "out-pool"))))
     one, two = seconds[1], seconds[2]
     print(f"{files:,} X-rays: one worker {one:.1f} s, two {two:.1f} s: {one / two:.2f} times as fast")
-    print(f"a process pool of two {plain:.1f} s; Dask ÷ pool: {seconds[2] / plain:.2f}")
+    print(
+        f"a process pool of two {plain:.1f} s; Dask ÷ pool: {seconds[2] / plain:.2f}; probabilities {apart:.0e} apart"
+    )
+
+
+def probabilities(out: Path) -> np.ndarray:
+    table = pq.read_table(out)
+    return np.column_stack([table[name].to_numpy() for name in load_model().classes])
 
 
 def moved(jobs: list[PartJob], out: Path) -> list[PartJob]:
@@ -113,7 +139,7 @@ def overhead(folder: Path, rows: int) -> None:
     with on_cluster.connected(workers=2) as client:
         on_cluster.count(client, chosen, planned, identify)
         ours = timed(lambda: on_cluster.count(client, chosen, planned, identify))
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         given = [(opened, task, planned, identify, None) for task in opened.tasks]
         list(pool.map(tally_task, *zip(*given[:2], strict=True)))
         plain = timed(lambda: list(pool.map(tally_task, *zip(*given, strict=True))))
@@ -121,12 +147,65 @@ def overhead(folder: Path, rows: int) -> None:
     print(f"{rows:,} scores, {len(opened.tasks)} tasks: {both}; Dask ÷ pool: {ours / plain:.2f}")
 
 
+def tasks(number: int, workers: int) -> None:
+    """Tasks that do nothing, and their results added up as a tree, through a scheduler whose workers are threads."""
+    with (
+        LocalCluster(workers, threads_per_worker=1, processes=False, dashboard_address=None) as nodes,
+        Client(nodes, set_as_default=False) as client,
+    ):
+        given = [(one,) for one in range(number)]
+        start, own = time.perf_counter(), time.process_time()
+        futures = spread(client, abs, given)
+        result_of(client, added_up(client, futures), futures)
+        spent, used = time.perf_counter() - start, time.process_time() - own
+    told = f"{1e3 * spent / number:.2f} ms a task, {1e3 * used / number:.2f} ms of the processor"
+    print(f"{number:,} tasks on {workers} simulated workers: {spent:.1f} s, {told}")
+
+
+def costs(folder: Path, rows: int, files: int) -> None:
+    """Seconds of one core and bytes on disk, of scoring, counting, sets and a check."""
+    write_folder(folder / "xrays", files, 0)
+    jobs = moved(plan_parts(read_folder(folder / "xrays"), load_model(), None, folder / "none"), folder / "scores")
+    write_part(replace(jobs[0], path=folder / "warm.parquet"))
+    scoring = timed_twice(lambda: [write_part(job) for job in jobs])[1] / files
+    read = sum(path.stat().st_size for path in (folder / "xrays").rglob("*.png")) / files
+    written = sum(job.path.stat().st_size for job in jobs) / files
+    print(f"an X-ray: {scoring:.3f} s of a core, {read / 1e3:.0f} kB read, {written:.0f} bytes written")
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([1.0] * 3, rows)
+    table = pa.table(
+        {
+            "patient": pa.array(np.arange(rows) // 2).cast(pa.string()),
+            "label": pa.array(np.array(["a", "b", "c"])[rng.integers(0, 3, rows)]),
+            **{name: shares[:, number] for number, name in enumerate("abc")},
+        }
+    )
+    (folder / "rows").mkdir()
+    pq.write_table(table, folder / "rows" / "part-00000.parquet", row_group_size=1 << 17)
+    print(f"a row of 3 probabilities: {(folder / 'rows' / 'part-00000.parquet').stat().st_size / rows:.0f} bytes")
+    ledger, opened = Ledger(folder / "ledger.sqlite"), open_data_set(folder / "rows")
+    chosen = choose(opened)
+    planned = plan(len(chosen), 0.1, 1.0)
+    drawn = simulate(rng.random(1000), plan(1000, 0.1, 1.0), rng)
+    patients = open_new_patients(folder / "rows", classes=("a", "b", "c"))
+    for what, work in (
+        ("choosing one record per patient", lambda: choose(opened)),
+        ("counting", lambda: count(chosen, planned, ledger.identify(len(chosen)))),
+        ("counting as a whole", lambda: count(chosen, planned, ledger.identify(10**8))),
+        ("writing sets", lambda: write_sets(patients, drawn, folder / "sets")),
+        ("checking", lambda: check_data_set(patients, drawn)),
+    ):
+        print(f"{what}: {1e6 * timed_twice(work)[1] / rows:.2f} µs of a core for a row")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["scores", "patients", "xrays", "overhead"])
+    parser.add_argument("what", choices=["scores", "patients", "xrays", "overhead", "tasks", "costs"])
     parser.add_argument("--rows", type=float, default=1e7)
     parser.add_argument("--patients", type=float, default=1e6)
     parser.add_argument("--files", type=int, default=200)
+    parser.add_argument("--tasks", type=int, default=5000)
+    parser.add_argument("--workers", type=int, default=64, help="of `tasks`")
     args = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
     try:
@@ -136,6 +215,10 @@ def main() -> None:
             patients(folder, int(args.rows), int(args.patients))
         elif args.what == "xrays":
             xrays(folder, args.files)
+        elif args.what == "tasks":
+            tasks(args.tasks, args.workers)
+        elif args.what == "costs":
+            costs(folder, int(args.rows), args.files)
         else:
             overhead(folder, int(args.rows))
     finally:

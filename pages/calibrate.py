@@ -2,23 +2,27 @@
 
 import streamlit as st
 
+from pages.widgets.calibrate.data_set_source import read_data_set
 from pages.widgets.calibrate.plans import choose_familiarity, choose_promise, choose_rule, make_plans, show_plans
 from pages.widgets.calibrate.reading import Reading, summarise
-from pages.widgets.calibrate.release import release_step
+from pages.widgets.calibrate.release import is_counting, release_step
 from pages.widgets.calibrate.saved_source import load_saved
 from pages.widgets.calibrate.score_source import DEMO_BUDGET, read_bundled, read_score_file
 from pages.widgets.calibrate.xray_source import read_xrays
+from pages.widgets.data_sets import data_sets
 from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Records
 from ppsets_core.planning import FamiliarityTarget
+from ppsets_core.records.counting import Chosen
 
-SAVED = "A saved calibration"
+DATA_SET, SAVED = "A data set of the server", "A saved calibration"
 SOURCES = {
     "Bundled CoronaHack scores": read_bundled,
     "A score file": read_score_file,
     "X-rays with labels": read_xrays,
+    DATA_SET: read_data_set,
     SAVED: load_saved,
 }
 USUAL_BUDGET = 2.0
@@ -31,19 +35,22 @@ def main() -> None:
         "Planning is free. Only the last step spends privacy, and it asks first."
     )
     st.subheader("1 · Records")
+    sources = [name for name in SOURCES if name != DATA_SET or data_sets()]
     source = st.radio(
-        "Where do the records come from?", SOURCES, key="source", horizontal=True, persist_state="session"
+        "Where do the records come from?", sources, key="source", horizontal=True, persist_state="session"
     )
     reading = SOURCES[source]()
     if reading is None:
         return
     records = summarise(reading)
+    if is_counting():
+        return
     _plan_and_release(reading, records)
 
 
 @st.fragment
 @guarded()
-def _plan_and_release(reading: Reading, records: Records) -> None:
+def _plan_and_release(reading: Reading, records: Records | Chosen) -> None:
     """A fragment, so that a slider redraws the plan and nothing else."""
     st.subheader("2 · How sure, how private")
     left, right = st.columns(2, gap="medium")
@@ -62,7 +69,7 @@ def _plan_and_release(reading: Reading, records: Records) -> None:
     release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
 
 
-def _advanced(records: Records) -> tuple[int | None, float | None, FamiliarityTarget | None]:
+def _advanced(records: Records | Chosen) -> tuple[int | None, float | None, FamiliarityTarget | None]:
     """m and γ of one's own, an ε between the slider's stops, and what τ̂ gets of it; left empty, all is chosen."""
     with st.expander("Advanced"):
         left, middle, right = st.columns(3)

@@ -4,12 +4,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+FEW = 16_384
+
 
 def bin_index(scores: np.ndarray, m: int) -> np.ndarray:
-    """The j with e_{j−1} < s ≤ e_j, e_j = j/m, exactly as floating point compares them; a score of 0 is in bin 1."""
-    j = np.clip(np.ceil(scores * m), 1, m)
-    j -= (j > 1) & ((j - 1) / m >= scores)
-    j += j / m < scores
+    """The j with e_{j−1} < s ≤ e_j, e_j = j/m, exactly as floating point compares them; a score of 0 is in bin 1.
+
+    Rounding moves s·m and j/m by at most m·2⁻⁵³ each, so that only scores this close to an edge are compared with it.
+    """
+    scores = np.asarray(scores)
+    scaled = scores * m
+    j = np.asarray(np.clip(np.ceil(scaled), 1, m))
+    near = np.abs(scaled - np.rint(scaled)) <= m * 2.0**-51
+    if near.any():
+        close, s = j[near], scores[near]
+        close -= (close > 1) & ((close - 1) / m >= s)
+        close += close / m < s
+        j[near] = close
     return j.astype(np.int64)
 
 
@@ -48,23 +59,44 @@ def runs_around(occupied: np.ndarray, upto: np.ndarray, before: int = 0, first: 
     return runs
 
 
+class Places:
+    """How often each of the numbers below `size` comes, batch by batch."""
+
+    def __init__(self, size: int) -> None:
+        self._counts: np.ndarray | None = None
+        self._size, self._waiting, self._filled = size, np.empty(max(size, FEW), dtype=np.int64), 0
+
+    def add(self, places: np.ndarray) -> None:
+        """They wait, in memory that is used again and again, until they are as many as the counts."""
+        start = 0
+        while start < len(places):
+            some = places[start : start + len(self._waiting) - self._filled]
+            self._waiting[self._filled : self._filled + len(some)] = some
+            self._filled, start = self._filled + len(some), start + len(some)
+            if self._filled == len(self._waiting):
+                self.counts()
+
+    def counts(self) -> np.ndarray:
+        new = np.bincount(self._waiting[: self._filled], minlength=self._size)
+        self._counts, self._filled = new if self._counts is None else self._counts, 0
+        if new is not self._counts:
+            self._counts += new
+        return self._counts
+
+
 class BinCounter:
     """How many scores lie in each of the m bins, batch by batch. Counts of parts add up to those of the whole."""
 
     def __init__(self, m: int) -> None:
-        self._counts, self._waiting, self._rows = np.zeros(m, dtype=np.int64), [np.zeros(0, dtype=np.int64)], 0
+        self._m, self._places = m, Places(m)
 
     def add(self, scores: np.ndarray) -> None:
-        """Bins wait until they are as many as the counts, for adding up all counts for few scores would be slow."""
-        self._waiting.append(bin_index(scores, len(self._counts)))
-        self._rows += len(scores)
-        if self._rows >= len(self._counts):
-            self.total()
+        """A few thousand at a time: new memory for every step would take longer than counting."""
+        for start in range(0, len(scores), FEW):
+            self._places.add(bin_index(scores[start : start + FEW], self._m) - 1)
 
     def total(self) -> np.ndarray:
-        self._counts += np.bincount(np.concatenate(self._waiting) - 1, minlength=len(self._counts))
-        self._waiting, self._rows = [np.zeros(0, dtype=np.int64)], 0
-        return self._counts
+        return self._places.counts()
 
 
 def runs_of(scores: np.ndarray, m: int) -> Runs:

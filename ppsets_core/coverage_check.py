@@ -10,13 +10,15 @@ import numpy as np
 from ppsets_core.binomial import CONFIDENCE, beta_quantile, clopper_pearson
 from ppsets_core.calibration import Drawn
 from ppsets_core.errors import InputError
-from ppsets_core.evaluation import Evaluation, evaluate
+from ppsets_core.evaluation import Evaluation, evaluation_of
 from ppsets_core.planning import DIAGNOSIS
 from ppsets_core.private_check import PrivateCheck
+from ppsets_core.records.checked import Checked, check_sets
 from ppsets_core.records.records import Records
-from ppsets_core.sets import prediction_sets
+from ppsets_core.validation import check_labels, check_probabilities
 
 HOLDS, UNCLEAR, FAILS = "holds", "cannot be told from this few", "does not hold"
+NOBODY = np.empty(0, dtype=np.int64)
 MARGIN = 0.25  # "holds" leaves room for at most a quarter more misses than promised
 OWN_VIEW = (
     "This is the curator's own view: it is computed from the labels themselves, costs no ε and is not private. "
@@ -69,39 +71,41 @@ def check_coverage(
     """Hold the sets against the true diagnoses, given as column numbers. The numbers are those of `evaluate`."""
     if not len(labels):
         raise InputError("None of these patients has a label that the model knows, so there is nothing to check.")
-    found = evaluate(probabilities, labels, calibration, classes=classes, groups=groups)
-    members = prediction_sets(probabilities, calibration, classes=classes, groups=groups)
-    covered = members[np.arange(len(labels)), labels]
-    promise = Promise(calibration)
-    overall = promise.line("all together", found.covered, found.records, promised=calibration.per is None)
-    each = calibration.per == DIAGNOSIS
-    by_diagnosis = tuple(
-        promise.line(name, int(covered[labels == number].sum()), int(count), promised=each)
-        for number, (name, count) in enumerate(zip(classes, found.class_counts, strict=True))
-    )
-    sizes = members.sum(axis=1)
-    by_size = tuple(
-        promise.line(f"{size}", int(covered[sizes == size].sum()), int(count), promised=False)
-        for size, count in enumerate(found.size_counts)
-    )
-    by_group: tuple[Line, ...] = ()
-    if groups is not None and calibration.group_names:
-        own = np.asarray(groups)
-        by_group = tuple(
-            promise.line(name, int(covered[own == name].sum()), int((own == name).sum()), promised=True)
-            for name in calibration.group_names
-        )
-    lines = {None: (overall,), DIAGNOSIS: by_diagnosis}.get(calibration.per, by_group)
-    verdict, words = promise.sum_up(lines)
-    return Check(found, overall, by_diagnosis, by_group, by_size, np.flatnonzero(~covered), verdict, words)
+    probabilities = check_probabilities(probabilities)
+    labels = check_labels(labels, *probabilities.shape)
+    own = {} if groups is None else {str(calibration.per): np.asarray(groups)}
+    none = np.zeros(len(labels))
+    return check_records(Records("", none, none, tuple(classes), probabilities, labels, groups=own), calibration)
 
 
 def check_records(records: Records, calibration: Drawn) -> Check:
     """The same of records, which know their classes, labels and groups."""
-    if records.probabilities is None or records.labels is None:
-        raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
-    groups = records.groups[str(calibration.per)].tolist() if calibration.group_names else None
-    return check_coverage(records.probabilities, records.labels, calibration, classes=records.classes, groups=groups)
+    counts, covered = check_sets(records, calibration)
+    return check_of(counts, np.flatnonzero(~covered))
+
+
+def check_of(counts: Checked, missed: np.ndarray = NOBODY) -> Check:
+    """The same of counts, which do not tell who was missed."""
+    calibration, covered = counts.calibration, counts.covered
+    found = evaluation_of(covered, counts.missed)
+    promise = Promise(calibration)
+    overall = promise.line("all together", found.covered, found.records, promised=calibration.per is None)
+    each = calibration.per == DIAGNOSIS
+    by_diagnosis = tuple(
+        promise.line(name, int(covered[number].sum()), int(count), promised=each)
+        for number, (name, count) in enumerate(zip(counts.classes, found.class_counts, strict=True))
+    )
+    by_size = tuple(
+        promise.line(f"{size}", int(covered[:, size].sum()), int(count), promised=False)
+        for size, count in enumerate(found.size_counts)
+    )
+    by_group = tuple(
+        promise.line(name, inside, inside + outside, promised=True)
+        for name, (inside, outside) in zip(calibration.group_names, counts.groups.tolist(), strict=True)
+    )
+    lines = {None: (overall,), DIAGNOSIS: by_diagnosis}.get(calibration.per, by_group)
+    verdict, words = promise.sum_up(lines)
+    return Check(found, overall, by_diagnosis, by_group, by_size, missed, verdict, words)
 
 
 class Promise:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppsets_core.binomial import clopper_pearson
 from ppsets_core.calibration import Drawn
-from ppsets_core.sets import prediction_sets
+from ppsets_core.sets import coverage_counts, prediction_sets
 from ppsets_core.validation import check_labels
 
 
@@ -63,27 +63,24 @@ def evaluate(
     (0.5, 1.5, [0, 1, 1])
     """
     members = prediction_sets(probabilities, calibration, classes=classes, groups=groups)
-    records, number = members.shape
-    labels = check_labels(labels, records, number)
-    covered = members[np.arange(records), labels]
-    sizes = members.sum(axis=1)
-    counts = np.bincount(sizes, minlength=number + 1)
-    return Evaluation(
-        coverage=float(covered.mean()),
-        mean_size=float(sizes.mean()),
-        size_counts=counts,
-        class_counts=np.bincount(labels, minlength=number),
-        coverage_by_class=_mean_by(labels, covered, number),
-        coverage_by_size=_mean_by(sizes, covered, number + 1),
-        singleton_share=float(counts[1] / records),
-        empty_share=float(counts[0] / records),
-    )
+    return evaluation_of(*coverage_counts(members, check_labels(labels, *members.shape)))
 
 
-def _mean_by(group: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
-    counts = np.bincount(group, minlength=groups)
+def evaluation_of(covered: np.ndarray, missed: np.ndarray) -> Evaluation:
+    """The same from how many of each class (a row) had a set of each size (a column) with their class in it or not."""
+    everyone = covered + missed
+    by_class, by_size, records = everyone.sum(axis=1), everyone.sum(axis=0), int(everyone.sum())
     with np.errstate(invalid="ignore"):
-        return np.bincount(group, weights=values, minlength=groups) / counts
+        return Evaluation(
+            coverage=int(covered.sum()) / records,
+            mean_size=int(by_size @ np.arange(len(by_size))) / records,
+            size_counts=by_size,
+            class_counts=by_class,
+            coverage_by_class=covered.sum(axis=1) / by_class,
+            coverage_by_size=covered.sum(axis=0) / by_size,
+            singleton_share=float(by_size[1] / records),
+            empty_share=float(by_size[0] / records),
+        )
 
 
 def _intervals(shares: np.ndarray, counts: np.ndarray) -> list[tuple[float, float]]:

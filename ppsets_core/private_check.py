@@ -14,9 +14,9 @@ from ppsets_core.calibration import Drawn, check_binding, now
 from ppsets_core.calibration_file import write_calibration
 from ppsets_core.errors import InputError
 from ppsets_core.planning import DIAGNOSIS
+from ppsets_core.records.checked import Checked, check_sets
 from ppsets_core.records.records import Records
 from ppsets_core.rules.mechanism import scale_for
-from ppsets_core.sets import prediction_sets
 from ppsets_core.validation import check_alpha, check_epsilon, check_n, check_names
 
 CHECK = "check"
@@ -99,20 +99,27 @@ def digest_of(calibration: Drawn) -> str:
     return hashlib.sha256(write_calibration(calibration).encode()).hexdigest()[:16]
 
 
-def check_can_be_checked(records: Records, calibration: Drawn, epsilon: float, per: str | None) -> None:
+def check_can_be_checked(records: Records | Checked, calibration: Drawn, epsilon: float, per: str | None) -> None:
     """Everything that can be wrong, before anything is spent."""
-    if records.probabilities is None or records.labels is None:
+    if isinstance(records, Records) and (records.probabilities is None or records.labels is None):
         raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
+    if isinstance(records, Checked) and records.calibration != calibration:
+        raise InputError("These counts are of another calibration's sets. Count them again with this one.")
     if per not in (None, DIAGNOSIS):
         raise InputError(f"A private check counts all patients together, or each '{DIAGNOSIS}'.")
     check_epsilon(epsilon)
     calibration.check_classes(records.classes)
-    if calibration.group_names and calibration.per not in records.groups:
+    if isinstance(records, Records) and calibration.group_names and calibration.per not in records.groups:
         raise InputError(f"{records.source}: there is no column '{calibration.per}' that says each record's group.")
 
 
 def private_check(
-    records: Records, calibration: Drawn, epsilon: float, *, per: str | None = None, dataset: str | None = None
+    records: Records | Checked,
+    calibration: Drawn,
+    epsilon: float,
+    *,
+    per: str | None = None,
+    dataset: str | None = None,
 ) -> PrivateCheck:
     """Count, and add OpenDP's exact discrete Laplace noise. Nobody counts ε here: `Ledger.check` charges first."""
     check_can_be_checked(records, calibration, epsilon, per)
@@ -144,14 +151,11 @@ def draw_counts(counts: list[int], scale: float) -> list[int]:
     return [int(count) for count in dp.m.make_laplace(*space, scale=scale)(counts)]
 
 
-def _counts(records: Records, calibration: Drawn, per: str | None) -> tuple[list[int], list[int]]:
-    groups = records.groups[str(calibration.per)].tolist() if calibration.group_names else None
-    members = prediction_sets(records.probabilities, calibration, classes=records.classes, groups=groups)  # type: ignore[arg-type]
-    inside = members[np.arange(len(records)), records.labels]
+def _counts(records: Records | Checked, calibration: Drawn, per: str | None) -> tuple[list[int], list[int]]:
+    counts = records if isinstance(records, Checked) else check_sets(records, calibration)[0]
     if per is None:
-        return [int(inside.sum())], []
-    tally: Any = [np.bincount(records.labels[part], minlength=len(records.classes)) for part in (inside, ~inside)]  # type: ignore[index]
-    return tally[0].tolist(), tally[1].tolist()
+        return [int(counts.covered.sum())], []
+    return counts.covered.sum(axis=1).tolist(), counts.missed.sum(axis=1).tolist()
 
 
 def _sensitivity(per: str | None) -> int:

@@ -54,3 +54,16 @@ def ranked_sets(
     members = prediction_sets(probabilities, calibration, classes=classes, groups=groups)
     order = np.argsort(-np.asarray(probabilities, dtype=np.float64), axis=1, kind="stable")
     return [[int(y) for y in ranking if inside[y]] for ranking, inside in zip(order, members, strict=True)]
+
+
+def coverage_counts(members: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many records of each class (a row) have a set of each size (a column, from 0) with their class in it, and
+    how many without."""
+    number, sizes = members.shape[1], members.sum(axis=1)
+    inside = members[np.arange(len(labels)), labels]
+    shape = (number, number + 1)
+    covered, missed = (
+        np.bincount(labels[of] * (number + 1) + sizes[of], minlength=number * (number + 1)).reshape(shape)
+        for of in (inside, ~inside)
+    )
+    return covered, missed

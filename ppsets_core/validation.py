@@ -132,8 +132,9 @@ def check_scores(
         raise InputError(f"{place.source}: expected one score per record, got an array of {scores.ndim} dimensions.")
     if not len(scores):
         raise InputError(f"{place.source}: it is empty. At least one record is needed.")
-    refuse_first(~np.isfinite(scores), place, "the value is missing or not a finite number; remove or repair it")
-    refuse_first((scores < 0) | (scores > 1), place, outside_means)
+    if not (scores.min() >= 0 and scores.max() <= 1):  # either is nan where a score is
+        refuse_first(~np.isfinite(scores), place, "the value is missing or not a finite number; remove or repair it")
+        refuse_first((scores < 0) | (scores > 1), place, outside_means)
     return scores
 
 

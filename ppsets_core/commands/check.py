@@ -6,29 +6,41 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppsets_core import cluster
 from ppsets_core.calibration import Drawn
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.calibrate import DATASET_HELP
+from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
 from ppsets_core.commands.files import saved_calibration
 from ppsets_core.commands.score import tell_refused
-from ppsets_core.commands.tables import is_table, read_table
-from ppsets_core.coverage_check import OWN_VIEW, Check, Line, Promise, check_records
+from ppsets_core.commands.tables import is_table, open_table, read_table
+from ppsets_core.coverage_check import OWN_VIEW, Check, Line, Promise, check_of, check_records
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.planning import DIAGNOSIS
 from ppsets_core.private_check import PrivateCheck
 from ppsets_core.records import Records, one_per_patient
+from ppsets_core.records.checked import Checked, check_data_set
+from ppsets_core.records.counting import Chosen, choose
+from ppsets_core.records.data_set import is_data_set
+from ppsets_core.records.patient_data_set import PatientDataSet
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 HELP = "whether the promise holds on labelled patients: for yourself, or as a private release (--private)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "patients", help="a table of probabilities with `label`, or a directory or zip of labelled X-rays"
+        "patients",
+        help="a table of probabilities with `label` or a folder of Parquet with the same, or a directory or zip of "
+        "labelled X-rays",
     )
     parser.add_argument("--calibration", required=True, help="JSON that a calibration saved")
     parser.add_argument("--labels", help="of X-rays: CSV with columns file,label[,patient]; else sub-folder names")
@@ -46,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_ledger(parser)
     add_reason(parser)
     parser.add_argument("--json", action="store_true", help="JSON on standard output")
+    add_cluster(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,20 +67,52 @@ def run(args: argparse.Namespace) -> int:
     if not args.private and (args.epsilon is not None or args.by or args.budget):
         raise InputError("--epsilon, --by and --budget belong to a private check: add --private.")
     calibration = saved_calibration(args.calibration)
+    if is_wanted(args) or is_data_set(args.patients):
+        with client_for(args) as client:
+            counts = _counted(args, calibration, client)
+        return _release(args, counts, calibration) if args.private else _show(args, check_of(counts), calibration)
     records = _table(args, calibration) if is_table([args.patients]) else _xrays(args, calibration)
     if args.private:
         return _release(args, records if args.all_records else one_per_patient(records), calibration)
-    found = check_records(records, calibration)
+    return _show(args, check_records(records, calibration), calibration)
+
+
+def _show(args: argparse.Namespace, found: Check, calibration: Drawn) -> int:
     print(_as_json(found, calibration) if args.json else _in_lines(found))
     return 0
+
+
+def _counted(args: argparse.Namespace, calibration: Drawn, client: "Client | None") -> Checked:
+    """Counts of a data set's sets, made before anything is charged: what fails here costs nothing."""
+    data_set = open_table(args.patients, calibration, args.split)
+    calibration.check_fits(data_set.classes, data_set.model)
+    of: PatientDataSet | Chosen = data_set
+    identify, choosing, checking = None, Steps("Choosing one record per patient"), Steps("Checking")
+    if args.private:
+        if client is None:
+            of = choose(data_set, all_records=args.all_records, progress=choosing)
+        else:
+            of = cluster.choose(client, data_set, all_records=args.all_records, progress=choosing)
+        identify = Ledger(args.ledger).identify(len(of))
+    if client is None:
+        counts = check_data_set(of, calibration, identify, progress=checking)
+    else:
+        counts = cluster.check(client, of, calibration, identify, progress=checking)
+    used = of.read if isinstance(of, Chosen) else len(counts)
+    _tell_unchecked(counts.read - used, counts.read)
+    return counts
+
+
+def _tell_unchecked(without: int, of: int) -> None:
+    if without > 0:
+        _say(f"{without:,} of {of:,} rows are not checked: of the training part, or without a known label.")
 
 
 def _table(args: argparse.Namespace, calibration: Drawn) -> Records:
     patients = read_table(args.patients, calibration, args.split)
     calibration.check_fits(patients.classes, patients.model)
     records = patients.records()
-    if (without := len(patients) - len(records)) > 0:
-        _say(f"{without:,} of {len(patients):,} rows are not checked: of the training part, or without a known label.")
+    _tell_unchecked(len(patients) - len(records), len(patients))
     return records
 
 
@@ -90,7 +135,7 @@ def _all_of(records: Records, calibration: Drawn, group: str | None) -> Records:
     return replace(records, groups={str(calibration.per): np.full(len(records), group)})
 
 
-def _release(args: argparse.Namespace, records: Records, calibration: Drawn) -> int:
+def _release(args: argparse.Namespace, records: Records | Checked, calibration: Drawn) -> int:
     ledger = Ledger(args.ledger)
     name = args.dataset or Path(args.patients).stem
     account = ledger.account_for(records, name, args.budget)

@@ -6,16 +6,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ppsets_core import cluster
 from ppsets_core.calibration import Drawn, Simulation
+from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
 from ppsets_core.commands.files import saved_calibration, write_all_new, write_new
 from ppsets_core.commands.score import tell_refused
-from ppsets_core.commands.tables import in_lines, is_table, read_table, write_sets, writer_for
+from ppsets_core.commands.tables import WRITERS, in_lines, in_short, is_table, open_table, read_table, writer_for
 from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, examine
 from ppsets_core.diagnosis.new_patients import json_of_sets, sets_of_new_patients
+from ppsets_core.diagnosis.patient_parts import write_sets
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.familiarity import Alarm, Watch, watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
+from ppsets_core.records.data_set import is_data_set
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.rows import table_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
@@ -29,14 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "images",
         nargs="+",
-        help="X-rays (files, a directory or a zip), or one table of probabilities, a column a class",
+        help="X-rays (files, a directory or a zip), or one table of probabilities, a column a class; or a folder of "
+        "Parquet, whose sets --out writes to a folder",
     )
     parser.add_argument("--calibration", required=True, help="JSON that a calibration saved")
     parser.add_argument("--group", help="the group that all these X-rays are of, if the calibration is per group")
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--split", help="of a table: only the rows whose column `split` says this")
     parser.add_argument(
-        "--out", type=Path, help="of a table: write all sets, as .csv, .parquet or .json; must not exist yet"
+        "--out",
+        type=Path,
+        help="of a table: write all sets, as .csv, .parquet or .json; of a data set: a folder. Must not exist yet",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
@@ -47,34 +54,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sr", type=Path, help=f"a folder for a DICOM structured report of each DICOM X-ray. {WHO_IS_NAMED}"
     )
+    add_cluster(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the sets; pictures that do not look like chest X-rays are marked and not counted."""
     calibration = saved_calibration(args.calibration)
+    if is_wanted(args) or (len(args.images) == 1 and is_data_set(args.images[0])):
+        return _data_set(args, calibration)
     return _table(args, calibration) if is_table(args.images) else _xrays(args, calibration)
+
+
+def _data_set(args: argparse.Namespace, calibration: Drawn) -> int:
+    """Sets of more patients than fit into memory, or on a cluster."""
+    if len(args.images) != 1 or args.out is None or args.out.suffix.casefold() in WRITERS:
+        raise InputError("Of one data set the sets are written to a folder: give --out and a folder's name, as sets/.")
+    if args.sr or args.report:
+        raise InputError("--sr and --report are for X-rays and tables, not for a data set.")
+    data_set = open_table(args.images[0], calibration, args.split)
+    steps = Steps("Finding sets")
+    with client_for(args) as client:
+        if client is None:
+            tally = write_sets(data_set, calibration, args.out, progress=steps)
+        else:
+            tally = cluster.predict(client, data_set, calibration, args.out, progress=steps)
+    marks = _marks_of_table(calibration, data_set.model, tally.alarm(calibration, data_set.model))
+    if args.json:
+        origin = Provenance(calibration, data_set.model).document()
+        notes = [*marks, scope(calibration), NOT_A_DEVICE]
+        summary = {"out": str(args.out), "patients": len(tally), "counts": tally.counts()}
+        print(json.dumps({**summary, "notes": notes, "provenance": origin}, ensure_ascii=False, indent=2))
+    else:
+        print(in_short(tally, calibration, marks, args.out))
+    return 0
 
 
 def _table(args: argparse.Namespace, calibration: Drawn) -> int:
     writer = None if args.out is None else writer_for(args.out)
     patients = read_table(args.images[0], calibration, args.split)
     sets, origin = sets_of_new_patients(patients, calibration), Provenance(calibration, patients.model)
-    marks = _marks(calibration)
-    if calibration.is_for(patients.model) is None:
-        marks.append("UNKNOWN MODEL: calibration and table do not both name their model; the two must belong together.")
-    if (alarm := sets.alarm) is not None:
-        marks.append(f"ALARM: {alarm.words}" if alarm.is_on else alarm.words)
+    marks = _marks_of_table(calibration, patients.model, sets.alarm)
     if args.sr:
         raise InputError("--sr is for DICOM X-rays: a table's rows have no image to refer to.")
     if args.report:
         write_new(args.report, table_report(sets, origin))
     if writer is not None:
-        write_sets(args.out, writer(sets, origin))
+        write_new(args.out, writer(sets, origin))
     if args.json:
         print(json_of_sets(sets, origin, [*marks, scope(calibration), NOT_A_DEVICE]))
     else:
         print(in_lines(sets, marks))
     return 0
+
+
+def _marks_of_table(calibration: Drawn, model: str | None, alarm: Alarm | None) -> list[str]:
+    marks = _marks(calibration)
+    if calibration.is_for(model) is None:
+        marks.append("UNKNOWN MODEL: calibration and table do not both name their model; the two must belong together.")
+    if alarm is not None:
+        marks.append(f"ALARM: {alarm.words}" if alarm.is_on else alarm.words)
+    return marks
 
 
 def _xrays(args: argparse.Namespace, calibration: Drawn) -> int:

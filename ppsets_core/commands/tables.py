@@ -10,9 +10,12 @@ from ppsets_core.diagnosis.new_patients import (
     json_of_sets,
     parquet_of_sets,
 )
+from ppsets_core.diagnosis.patient_parts import SetTally
 from ppsets_core.errors import FileError
 from ppsets_core.provenance import Provenance
 from ppsets_core.records import NewPatients, read_new_patients
+from ppsets_core.records.data_set import is_data_set
+from ppsets_core.records.patient_data_set import PatientDataSet, open_new_patients
 from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
 
 ENDINGS = (".csv", ".tsv", ".txt", ".npz", ".npy", ".parquet", ".json")
@@ -30,21 +33,23 @@ def is_table(paths: list[str]) -> bool:
     return len(paths) == 1 and paths[0].lower().endswith(ENDINGS) and not Path(paths[0]).is_dir()
 
 
+def open_table(path: str, calibration: Drawn, split: str | None = None) -> PatientDataSet:
+    """The same of a data set that does not fit into memory, or is not to be read here."""
+    if Path(path).is_dir() and not is_data_set(path):
+        raise FileError(
+            f"{path}: there is no Parquet file in this folder. If these are X-rays, write their probabilities as a "
+            f"data set first, on a cluster, too: ppsets score {path} --out scores/"
+        )
+    return open_new_patients(path, classes=calibration.classes, group=_group(calibration), split=split)
+
+
+def _group(calibration: Drawn) -> str | None:
+    return calibration.per if calibration.group_names else None
+
+
 def read_table(path: str, calibration: Drawn, split: str | None = None) -> NewPatients:
     """The calibration's classes by name, and its groups where it has a threshold for each."""
-    group = calibration.per if calibration.group_names else None
-    return read_new_patients(path, classes=calibration.classes, group=group, split=split)
-
-
-def write_sets(path: Path, content: bytes) -> None:
-    """A file that does not exist yet: nothing is overwritten."""
-    try:
-        with path.open("xb") as file:
-            file.write(content)
-    except FileExistsError:
-        raise FileError(f"{path} exists; choose another name.") from None
-    except OSError as error:
-        raise FileError(f"{path} cannot be written ({error.strerror}).") from None
+    return read_new_patients(path, classes=calibration.classes, group=_group(calibration), split=split)
 
 
 def writer_for(out: Path) -> Writer:
@@ -66,6 +71,20 @@ def in_lines(sets: PatientSets, marks: list[str], *, most: int | None = SHOWN) -
         lines.append(f"{names[row]:<{width}}  {members or 'none is likely enough'}")
     if shown < len(names):
         lines.append(f"… and {len(names) - shown:,} more: --out FILE writes all, as CSV, Parquet or JSON.")
-    lines.append(f"{meaning(sets.calibration)} Coverage at least {1 - sets.calibration.alpha:g}.")
-    lines.append(f"One diagnosis: {number['one']:,}. Several: {number['several']:,}. None: {number['none']:,}.")
-    return "\n".join([*lines, scope(sets.calibration), NOT_A_DEVICE])
+    return "\n".join([*lines, *_in_all(sets.calibration, number)])
+
+
+def _in_all(calibration: Drawn, number: dict[str, int]) -> list[str]:
+    return [
+        f"{meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.",
+        f"One diagnosis: {number['one']:,}. Several: {number['several']:,}. None: {number['none']:,}.",
+        scope(calibration),
+        NOT_A_DEVICE,
+    ]
+
+
+def in_short(tally: SetTally, calibration: Drawn, marks: list[str], out: Path) -> str:
+    """The same of sets that were written to a folder."""
+    return "\n".join(
+        [*marks, f"The sets of {len(tally):,} patients are in {out}.", *_in_all(calibration, tally.counts())]
+    )

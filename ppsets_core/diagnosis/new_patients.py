@@ -116,14 +116,32 @@ def csv_of_sets(sets: PatientSets, provenance: Provenance) -> bytes:
 
 def parquet_of_sets(sets: PatientSets, provenance: Provenance) -> bytes:
     """The set as a list of names; provenance, the calibration with it, as JSON in the file's metadata `ppsets`."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = _columns(sets, np.arange(len(sets.sizes)), list)
     origin = json.dumps(provenance.document(), ensure_ascii=False)
     out = io.BytesIO()
-    pq.write_table(pa.table(columns).replace_schema_metadata({"ppsets": origin}), out)
+    pq.write_table(table_of_sets(sets).replace_schema_metadata({"ppsets": origin}), out)
     return out.getvalue()
+
+
+def table_of_sets(sets: PatientSets) -> "pa.Table":
+    """Every row, the set as a list of names, in the types that `schema_of_sets` tells."""
+    import pyarrow as pa
+
+    return pa.table(_columns(sets, np.arange(len(sets.sizes)), list), schema=schema_of_sets(sets.patients))
+
+
+def schema_of_sets(patients: NewPatients) -> "pa.Schema":
+    """The same for every batch of a data set, whatever is missing in one."""
+    import pyarrow as pa
+
+    types = dict.fromkeys((*patients.identifiers, *patients.groups), pa.string())
+    types |= {"diagnoses": pa.int64(), "set": pa.list_(pa.string())}
+    if patients.labels is not None:
+        types |= {"label": pa.string(), "covered": pa.bool_()}
+    if patients.familiarity is not None:
+        types |= {"familiarity": pa.float64(), "like the calibration's": pa.bool_()}
+    return pa.schema(types | {f"p({name})": pa.float64() for name in patients.classes})
 
 
 def json_of_sets(sets: PatientSets, provenance: Provenance, notes: Sequence[str] = ()) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from ppsets_core.bins import FEW, Places
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import same_names
 from ppsets_core.records.records import Records
@@ -17,9 +18,13 @@ from ppsets_core.records.records import Records
 MOST = 10**7
 """Beyond so many records a release is charged to the data set as a whole."""
 CELLS = 2**23  # scores are alike within half of 1/CELLS, 6e-8, which is more than float32 changes one
+COARSE, COARSE_GRID = 2**16, b"coarse grid"
+_FORMER = 32  # letters of a name by fine cells; others are longer
 _WHOLE = 2**128
 _BLOCK = 256
 _MANY = 2**16  # of so many records most blocks are needed, and the next batch needs them again
+_AT_ONCE = 2**13  # cells whose numbers are in memory together
+_DIGITS, _DIGIT = np.uint64(18), np.uint64(2**18 - 1)  # 2¹³ numbers of 32 bits times one of 18 add up within 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +32,13 @@ class Cohort:
     """One entry per record: its patient, or 0 where it names nobody, and its score in two overlapping grids of cells.
 
     Scores less than half a cell apart share a cell of one grid or the other, so that the same record is known again
-    from probabilities, scores or float32; two records of one score are taken for the same. `identity`: a sum over the
-    records, the same in any order. `by_patient`: whether there is a column of patients at all. `whole`: of a data set
-    of too many, of which the identity alone is kept.
+    from probabilities, scores or float32; two records of one score are taken for the same. `by_patient`: whether there
+    is a column of patients at all. `whole`: of a data set of too many, of which the identity alone is kept.
+
+    `identity`: a sum over the records, the same in any order, of 128 keyed bits for each record's cell of a coarse
+    grid. Without the key it is a random number, which tells of no record and cannot be tried with guesses; with it, two
+    data sets that have as many records in each of the 65,536 cells are the same, and are charged as the same, which
+    errs on the safe side. `former`: the sum over fine cells by which a ledger may know the data set from before.
     """
 
     identity: int
@@ -37,17 +46,22 @@ class Cohort:
     contents: np.ndarray
     by_patient: bool
     whole: bool = False
+    former: int | None = None
 
     def __len__(self) -> int:
         return len(self.patients)
 
     def __add__(self, other: "Cohort") -> "Cohort":
         """All records of both: batches of one data set."""
-        if self.by_patient != other.by_patient:
+        if len(self) and len(other) and self.by_patient != other.by_patient:
             raise InputError("One part of the data set has a column of patients and another has none.")
         patients = np.concatenate([self.patients, other.patients])
         contents = np.concatenate([self.contents, other.contents])
-        return Cohort((self.identity + other.identity) % _WHOLE, patients, contents, self.by_patient, self.whole)
+        by_patient = self.by_patient or other.by_patient
+        identity, former = (self.identity + other.identity) % _WHOLE, None
+        if self.former is not None and other.former is not None:
+            former = (self.former + other.former) % _WHOLE
+        return Cohort(identity, patients, contents, by_patient, self.whole, former)
 
     @cached_property
     def _named(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -74,7 +88,12 @@ class Cohort:
     @property
     def name(self) -> str:
         """The identity as the ledger writes it, where it counts the data set as a whole."""
-        return f"{self.identity:032x}"
+        return f"coarse:{self.identity:032x}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names by which the ledger may know it."""
+        return (self.name,) if self.former is None else (self.name, f"{self.former:032x}")
 
     @property
     def counted_by(self) -> str:
@@ -83,21 +102,62 @@ class Cohort:
         return "patient" if self.by_patient else "record"
 
 
-def cohort_of(key: bytes, scores: np.ndarray, patients: Sequence[str] | np.ndarray | None) -> Cohort:
+def cohort_of(
+    key: bytes, scores: np.ndarray, patients: Sequence[str] | np.ndarray | None, *, former: bool = False
+) -> Cohort:
     """The cohort of a batch of records. The key is the ledger's `cohort_key`."""
-    cells = np.asarray(scores, dtype=np.float64) * CELLS
-    first, second = _cells(key, b"grid 0", np.floor(cells)), _cells(key, b"grid 1", np.floor(cells + 0.5))
-    named = np.zeros(len(cells), dtype=np.uint64) if patients is None else patient_hashes(key, patients)
-    return Cohort(_total(first), named, np.column_stack([first[:, 0], second[:, 0]]), patients is not None)
+    gathering = Gathering(key, former=former)
+    gathering.add_batch(np.asarray(scores, dtype=np.float64), patients)
+    return gathering.total()
 
 
-def cohort_of_records(key: bytes, records: Records, *, whole: bool = False) -> Cohort:
-    """The same of records; `whole` of a batch of more than so many."""
-    if not whole:
-        return cohort_of(key, records.scores, records.patients)
-    none = np.empty(0, dtype=np.uint64)
-    first = _all_cells(key, b"grid 0")[np.floor(records.scores * CELLS).astype(np.int64)]
-    return Cohort(_total(first), none, none.reshape(0, 2), records.patients is not None, whole=True)
+class Gathering:
+    """The cohort of records that come batch by batch. `whole`: of so many that the identity alone is kept. `former`:
+    with the identity by which such were known before, too."""
+
+    def __init__(self, key: bytes, *, whole: bool = False, former: bool = False) -> None:
+        self._key, self._whole, self._by_patient, self._rows = key, whole, False, 0
+        self._coarse, self._fine = Places(COARSE + 1), Places(CELLS + 1) if former else None
+        self._patients = [np.empty(0, dtype=np.uint64)]
+        self._contents = [np.empty((0, 2), dtype=np.uint64)]
+
+    def add(self, records: Records) -> None:
+        self.add_batch(records.scores, records.patients)
+
+    def add_batch(self, scores: np.ndarray, patients: Sequence[str] | np.ndarray | None) -> None:
+        self._by_patient, self._rows = patients is not None, self._rows + len(scores)
+        for start in range(0, len(scores), FEW):
+            some = scores[start : start + FEW]
+            self._coarse.add(some * COARSE)
+            if self._fine is not None:
+                self._fine.add(some * CELLS)
+        if not self._whole:
+            named = np.zeros(len(scores), dtype=np.uint64) if patients is None else patient_hashes(self._key, patients)
+            cells = scores * CELLS
+            self._patients.append(named)
+            self._contents.append(
+                np.column_stack([self._halves(b"grid 0", cells), self._halves(b"grid 1", cells + 0.5)])
+            )
+
+    def total(self) -> Cohort:
+        identity = _sum(self._key, COARSE_GRID, self._coarse.counts())
+        former = None if self._fine is None else _sum(self._key, b"grid 0", self._fine.counts())
+        patients, contents = np.concatenate(self._patients), np.concatenate(self._contents)
+        return Cohort(identity, patients, contents, self._by_patient, self._whole, former)
+
+    def _halves(self, grid: bytes, cells: np.ndarray) -> np.ndarray:
+        """64 bits for each cell, from a keyed stream of which the cells are places."""
+        places = cells.astype(np.int64)
+        if self._rows >= _MANY:
+            return _all_halves(self._key, grid).take(places)
+        block, place = np.divmod(places, _BLOCK)
+        blocks, number = np.unique(block, return_inverse=True)
+        return _stream(self._key, grid, blocks.tolist()).reshape(len(blocks), _BLOCK, 2)[number, place, 0]
+
+
+def is_former(name: str) -> bool:
+    """Whether a data set was written down by the sum over its fine cells."""
+    return len(name) == _FORMER
 
 
 def patients_only(key: bytes, patients: Sequence[str]) -> Cohort:
@@ -121,27 +181,32 @@ def patient_hashes(key: bytes, patients: Sequence[str] | np.ndarray) -> np.ndarr
     return np.frombuffer(b"".join(map(hashed, names)), dtype="<u8")
 
 
-def _total(numbers: np.ndarray) -> int:
-    """The sum of 128-bit numbers, given as two halves each, modulo 2¹²⁸."""
-    quarters = np.ascontiguousarray(numbers).view("<u4").astype(np.uint64).sum(axis=0)
-    return sum(int(quarter) << 32 * place for place, quarter in enumerate(quarters)) % _WHOLE
+def _sum(key: bytes, grid: bytes, counts: np.ndarray) -> int:
+    """Σ count · number over all cells, modulo 2¹²⁸: records of one cell have the same number, which is made once."""
+    total = 0
+    for first in range(0, len(counts), _AT_ONCE):
+        some = counts[first : first + _AT_ONCE].astype(np.uint64)
+        blocks = range(first // _BLOCK, -(-(first + len(some)) // _BLOCK))
+        total += _times(some, _stream(key, grid, blocks)[: len(some)]) if some.any() else 0
+    return total % _WHOLE
 
 
-def _cells(key: bytes, grid: bytes, cells: np.ndarray) -> np.ndarray:
-    """Two 64-bit numbers for each cell, from a keyed stream of which the cells are places."""
-    if len(cells) >= _MANY:
-        return _all_cells(key, grid)[cells.astype(np.int64)]
-    block, place = np.divmod(cells.astype(np.int64), _BLOCK)
-    blocks, number = np.unique(block, return_inverse=True)
-    return _stream(key, grid, blocks.tolist()).reshape(len(blocks), _BLOCK, 2)[number, place]
+def _times(counts: np.ndarray, numbers: np.ndarray) -> int:
+    """Both are taken apart, lest their products overflow."""
+    quarters, total, shift = numbers.view("<u4").astype(np.uint64), 0, 0
+    while counts.any():
+        found = (counts & _DIGIT) @ quarters
+        total += sum(int(of) << 32 * place + shift for place, of in enumerate(found))
+        counts, shift = counts >> _DIGITS, shift + int(_DIGITS)
+    return total
 
 
 def _stream(key: bytes, grid: bytes, blocks: Iterable[int]) -> np.ndarray:
     stream = (hashlib.shake_256(key + grid + b"%d" % one).digest(16 * _BLOCK) for one in blocks)
-    return np.frombuffer(b"".join(stream), dtype="<u8")
+    return np.frombuffer(b"".join(stream), dtype="<u8").reshape(-1, 2)
 
 
 @lru_cache(maxsize=2)
-def _all_cells(key: bytes, grid: bytes) -> np.ndarray:
-    """The numbers of every cell, 128 MB, for data sets that have most blocks of them in every batch."""
-    return _stream(key, grid, range(CELLS // _BLOCK + 1)).reshape(-1, 2)
+def _all_halves(key: bytes, grid: bytes) -> np.ndarray:
+    """Those of every cell, 64 MB, for data sets that have most blocks of them in every batch."""
+    return np.concatenate([_stream(key, grid, [block])[:, 0] for block in range(CELLS // _BLOCK + 1)])

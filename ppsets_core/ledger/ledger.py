@@ -14,7 +14,7 @@ from ppsets_core.ledger import version3
 from ppsets_core.ledger.accounts import CALIBRATION, Account, Actor, BudgetChange, Refusal, Release, Snapshot
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, price_of
-from ppsets_core.ledger.cohort import MOST, Cohort, cohort_of_records, patients_only
+from ppsets_core.ledger.cohort import MOST, Cohort, Gathering, cohort_of, is_former, patients_only
 from ppsets_core.ledger.key import cohort_key
 from ppsets_core.ledger.losses import Kept
 from ppsets_core.ledger.reading import snapshot_of, who_and_why
@@ -22,6 +22,7 @@ from ppsets_core.ledger.store import Log, Store, stamp_of
 from ppsets_core.planning import Plan
 from ppsets_core.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
 from ppsets_core.private_quantile import check_plan, release
+from ppsets_core.records.checked import Checked
 from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
 from ppsets_core.validation import check_name
@@ -68,7 +69,7 @@ class Ledger:
         return self.snapshot().refusals
 
     def account_for(
-        self, records: Records | Counted, name: str | None = None, budget: float | str | Decimal | None = None
+        self, records: Records | Counted | Checked, name: str | None = None, budget: float | str | Decimal | None = None
     ) -> Account | None:
         """The account of that name, or of the records' source; else a new one with that budget; None without a budget.
 
@@ -97,12 +98,18 @@ class Ledger:
         """For `cohort_of` on other machines; it can hash patients, and seal nothing."""
         return cohort_key(self._store.key)
 
-    def cohort_of(self, records: Records | Counted) -> Cohort:
-        return records.people if isinstance(records, Counted) else cohort_of_records(self.cohort_key, records)
+    def cohort_of(self, records: Records | Counted | Checked) -> Cohort:
+        if isinstance(records, Counted | Checked):
+            return records.people
+        return cohort_of(self.cohort_key, records.scores, records.patients, former=self._former(len(records)))
 
-    def identify(self, n: int) -> Callable[[Records], Cohort]:
-        """Tells whom a batch of n records in all is of, on whichever machine reads it; its key seals nothing."""
-        return partial(cohort_of_records, self.cohort_key, whole=n > MOST)
+    def identify(self, n: int) -> Callable[[], Gathering]:
+        """Tells whom batches of n records in all are of, on whichever machine reads them; its key seals nothing."""
+        return partial(Gathering, self.cohort_key, whole=n > MOST, former=self._former(n))
+
+    def _former(self, n: int) -> bool:
+        """Whether so many records may be known by the name that data sets had before."""
+        return n > MOST and any(map(is_former, self.snapshot().owners))
 
     def cohort_of_patients(self, patients: Sequence[str]) -> Cohort:
         """One entry per X-ray: whose it is."""
@@ -167,7 +174,7 @@ class Ledger:
 
     def check(
         self,
-        records: Records,
+        records: Records | Checked,
         calibration: Drawn,
         account: Account,
         epsilon: float,
@@ -189,7 +196,7 @@ class Ledger:
 
     def spend(
         self,
-        people: Records | Counted | Cohort,
+        people: Records | Counted | Checked | Cohort,
         epsilon: float | Decimal,
         account: Account,
         draw: Callable[[str], str],
@@ -209,7 +216,7 @@ class Ledger:
 
     def charge(
         self,
-        people: Records | Counted | Cohort,
+        people: Records | Counted | Checked | Cohort,
         epsilon: float | Decimal,
         account: Account,
         *,
@@ -254,12 +261,12 @@ class Ledger:
                 raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
             log.append("result", {"charge": charged.id, "text": text})
 
-    def _identities(self, seen: Snapshot, people: Records | Counted | Cohort, cohort: Cohort) -> list[str]:
+    def _identities(self, seen: Snapshot, people: Records | Counted | Checked | Cohort, cohort: Cohort) -> list[str]:
         """By which the ledger may know the data set as a whole, if it knows any."""
         if not seen.owners:
             return []
         former = [version3.fingerprint(self._store.key, people.identity)] if isinstance(people, Records) else []
-        return [cohort.name, *former]
+        return [*cohort.names, *former]
 
 
 def _append_charge(log: Log, seen: Snapshot, cohort: Cohort, body: Mapping[str, object]) -> None:
@@ -289,8 +296,8 @@ def _unknown(name: str) -> Account:
     raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first. {LOOK}.")
 
 
-def _check_payment(records: Records | Counted, account: Account) -> None:
-    if not isinstance(records, Records | Counted):
+def _check_payment(records: Records | Counted | Checked, account: Account) -> None:
+    if not isinstance(records, Records | Counted | Checked):
         raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
     _check_account(account)
     check_binding(records.unit, records.model, account.name)

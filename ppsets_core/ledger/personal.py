@@ -7,8 +7,9 @@ from decimal import Decimal
 from ppsets_core.access import CURATOR, STEWARD, Person
 from ppsets_core.errors import AccessError
 from ppsets_core.ledger.accounts import Account, Actor, Release, Snapshot
-from ppsets_core.ledger.cohort import Cohort
+from ppsets_core.ledger.cohort import Cohort, Gathering
 from ppsets_core.ledger.ledger import Ledger
+from ppsets_core.records.checked import Checked
 from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
 
@@ -35,6 +36,9 @@ class PersonalLedger(Ledger):
     def account_named(self, name: str, budget: float | str | Decimal | None = None) -> Account | None:
         return self._ledger.account_named(name, budget) if self._charges() else super().account_named(name, budget)
 
+    def identify(self, n: int) -> Callable[[], Gathering]:
+        return self._ledger.identify(n)
+
     def _charges(self) -> bool:
         """Whether this person has to do with accounts; to others the ledger does not tell which there are."""
         person = self._person()
@@ -56,7 +60,7 @@ class PersonalLedger(Ledger):
 
     def charge(
         self,
-        people: Records | Counted | Cohort,
+        people: Records | Counted | Checked | Cohort,
         epsilon: float | Decimal,
         account: Account,
         *,

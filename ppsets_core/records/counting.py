@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,7 +14,17 @@ from ppsets_core.records.one_each import choose_rows, patient_hashes
 from ppsets_core.records.records import Records, chosen
 
 Progress = Callable[[int, int], None]
-Identify = Callable[[Records], Any]
+
+
+class Gathering(Protocol):
+    """Who the records are, batch by batch: `total` is what the ledger knows them by, and totals add up."""
+
+    def add(self, records: Records) -> None: ...
+
+    def total(self) -> Any: ...
+
+
+Identify = Callable[[], Gathering]
 CHANGED = "{source}: it changed while it was read. Nothing was released; try again."
 
 
@@ -41,6 +51,14 @@ class Chosen:
     @property
     def classes(self) -> tuple[str, ...]:
         return self.data_set.classes
+
+    @property
+    def model(self) -> str | None:
+        return self.data_set.model
+
+    @property
+    def has_patients(self) -> bool:
+        return self.data_set.has_patients
 
     @property
     def has_familiarity(self) -> bool:
@@ -103,38 +121,49 @@ def choose(data_set: DataSet, *, all_records: bool = False, progress: Progress |
 
 
 def count(records: Chosen, plan: Plan, identify: Identify, *, progress: Progress | None = None) -> Counted:
-    """Read everything once: check every row, count the chosen ones as the plan needs it, and tell who they are.
-
-    `identify` makes of a batch of records what the ledger knows them by; results of batches add up."""
-    total: Tally | None = None
+    """Read everything once: check every row, count the chosen ones as the plan needs it, and tell who they are."""
+    tallying = Tallying(plan, identify)
     masks = records.kept or [None] * len(records.data_set.tasks)
     for number, (task, kept) in enumerate(zip(records.data_set.tasks, masks, strict=True), 1):
-        tally = tally_task(records.data_set, task, plan, identify, kept)
-        total = tally if total is None else total + tally
+        tallying.add_task(records.data_set, task, kept)
         if progress:
             progress(number, len(masks))
-    assert total is not None
-    return counted(records, plan, total)
+    return counted(records, plan, tallying.total())
 
 
 def tally_task(
     data_set: DataSet, task: Sequence[Stretch], plan: Plan, identify: Identify, kept: np.ndarray | None
 ) -> Tally:
     """The counts and the people of one task's records."""
-    counters, rows, people = [BinCounter(plan.m) for _ in range(plan.groups)], 0, []
-    familiar = BinCounter(plan.familiarity.m if plan.familiarity is not None else 1)
-    for batch in data_set.batches(task):
-        used = batch if kept is None else chosen(batch, np.flatnonzero(kept[rows : rows + len(batch)]))
-        people.append(identify(used))
-        for counter, scores in zip(counters, parts_of(used, plan), strict=True):
-            counter.add(scores)
-        if plan.familiarity is not None and used.familiarity is not None:
-            familiar.add(used.familiarity)
-        rows += len(batch)
-    if not people:
-        raise FileError(CHANGED.format(source=data_set.source))
-    counts = np.stack([counter.total() for counter in counters])
-    return Tally(rows, sum(people[1:], people[0]), counts, familiar.total())
+    tallying = Tallying(plan, identify)
+    tallying.add_task(data_set, task, kept)
+    return tallying.total()
+
+
+class Tallying:
+    """A tally as it grows, task by task, in the same memory."""
+
+    def __init__(self, plan: Plan, identify: Identify) -> None:
+        self._plan, self._people, self._rows = plan, identify(), 0
+        self._counters = [BinCounter(plan.m) for _ in range(plan.groups)]
+        self._familiar = BinCounter(plan.familiarity.m if plan.familiarity is not None else 1)
+
+    def add_task(self, data_set: DataSet, task: Sequence[Stretch], kept: np.ndarray | None) -> None:
+        """`kept` says which of the task's rows are used; None for all."""
+        before = self._rows
+        for batch in data_set.batches(task):
+            first = self._rows - before
+            used = batch if kept is None else chosen(batch, np.flatnonzero(kept[first : first + len(batch)]))
+            self._people.add(used)
+            for counter, scores in zip(self._counters, parts_of(used, self._plan), strict=True):
+                counter.add(scores)
+            if self._plan.familiarity is not None and used.familiarity is not None:
+                self._familiar.add(used.familiarity)
+            self._rows += len(batch)
+
+    def total(self) -> Tally:
+        counts = np.stack([counter.total() for counter in self._counters])
+        return Tally(self._rows, self._people.total(), counts, self._familiar.total())
 
 
 def counted(records: Chosen, plan: Plan, total: Tally) -> Counted:

@@ -9,7 +9,7 @@ from ppsets_core.files.column_names import TEXT
 from ppsets_core.files.names import shown_name
 from ppsets_core.records.columns import MAX_BYTES, Columns
 from ppsets_core.records.delimited_blocks import read_blocks
-from ppsets_core.records.parquet_parts import describe, list_parts, read_batches
+from ppsets_core.records.parquet_parts import describe, has_parts, list_parts, read_batches
 from ppsets_core.records.parts import SEEN, check_split, rows_of_part
 from ppsets_core.records.records import Records
 from ppsets_core.records.score_file import records_of
@@ -63,7 +63,7 @@ class DataSet:
         """Some columns of a task, as they stand there."""
         splits = [SPLIT] if SPLIT in self.names else []
         for stretch in task:
-            for columns in _read(stretch, (*wanted, *splits), _texts(self.group)):
+            for columns in read_stretch(stretch, (*wanted, *splits), _texts(self.group)):
                 if (used := rows_of_part(columns, self.split)) is not None:
                     yield used
 
@@ -77,51 +77,70 @@ def is_large(path: str | Path) -> bool:
         return False
 
 
+def is_data_set(path: str | Path) -> bool:
+    """Whether it is a folder that holds Parquet, or a file of records too large to be read at once."""
+    path = Path(path)
+    return is_large(path) and (not path.is_dir() or has_parts(path))
+
+
 def open_data_set(path: str | Path, *, group: str | None = None, split: str | None = None) -> DataSet:
     """Look at the parts, and at the first rows; every part must have the same columns.
 
     `group` names a column that says each record's group, such as its site. `split`: only this part of the rows; those
     of the training part are never used.
     """
+    found = lay_out(path, _texts(group))
+    return _opened(found.source, found.tasks, found.rows, (group, split), found.names)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the rows of a data set lie: see `DataSet`, whose names are these."""
+
+    source: str
+    tasks: tuple[tuple[Stretch, ...], ...]
+    rows: int | None
+    names: tuple[str, ...]
+
+
+def lay_out(path: str | Path, texts: frozenset[str], rows_at_once: int | None = None) -> Layout:
+    """Look at the parts, every one of which must have the same columns; of text are only `texts` read."""
     path = Path(path).absolute()
     source = shown_name(path.name)
     try:
         if not path.exists():
             raise FileError(f"{source}: there is no such file or folder.")
         if not path.is_dir() and not _is_parquet(path):
-            return _opened(source, ((Stretch(path, source, None),),), None, (group, split), ())
+            return Layout(source, ((Stretch(path, source, None),),), None, ())
         parts = list_parts(path) if path.is_dir() else [(path, source)]
     except OSError as error:
         raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
-    return _open_parts(source, parts, group, split)
-
-
-def _open_parts(source: str, parts: list[tuple[Path, str]], group: str | None, split: str | None) -> DataSet:
+    most = rows_at_once or ROWS_AT_ONCE
     kinds: dict[str, bool] = {}
     tasks: list[list[Stretch]] = [[]]
     waiting = total = 0
-    for path, name in parts:
-        found, groups = describe(path, name)
+    for part, name in parts:
+        found, groups = describe(part, name)
         kinds = kinds or found
         if found != kinds:
             raise FileError(f"{name}: its columns are not those of {parts[0][1]}; give every part the same.")
-        for stretch, rows in _stretches(path, name, groups):
-            if waiting and waiting + rows > ROWS_AT_ONCE:
+        for stretch, rows in _stretches(part, name, groups, most):
+            if waiting and waiting + rows > most:
                 tasks.append([])
                 waiting = 0
             tasks[-1].append(stretch)
             waiting, total = waiting + rows, total + rows
     if not total:
         raise FileError(f"{source}: it is empty. At least one record is needed.")
-    wanted = tuple(name for name, is_text in kinds.items() if not is_text or name in _texts(group))
-    return _opened(source, tuple(map(tuple, tasks)), total, (group, split), wanted)
+    wanted = tuple(name for name, is_text in kinds.items() if not is_text or name in texts)
+    return Layout(source, tuple(map(tuple, tasks)), total, wanted)
 
 
-def _stretches(path: Path, name: str, groups: list[int]) -> Iterator[tuple[Stretch, int]]:
+def _stretches(path: Path, name: str, groups: list[int], most: int) -> Iterator[tuple[Stretch, int]]:
     """A part's row groups, as many at once as a worker is given, and how many rows they have."""
     first = before = rows = 0
     for number, size in enumerate(groups):
-        if rows and rows + size > ROWS_AT_ONCE:
+        if rows and rows + size > most:
             yield Stretch(path, name, range(first, number), before), rows
             first, before, rows = number, before + rows, 0
         rows += size
@@ -140,7 +159,7 @@ def _opened(
     group, split = asked
     check_split(source, split)
     opened = DataSet(source, tasks, rows, names, group, split, (), None, None)
-    head = next((columns for stretch in tasks[0] for columns in _read(stretch, names, _texts(group))), None)
+    head = next((columns for stretch in tasks[0] for columns in read_stretch(stretch, names, _texts(group))), None)
     if head is None:
         raise FileError(f"{source}: it is empty. At least one record is needed.")
     if split is not None and SPLIT not in head.values:
@@ -162,7 +181,7 @@ def _opened(
     return replace(opened, classes=records.classes, model=records.model, first_model=first_model)
 
 
-def _read(stretch: Stretch, wanted: tuple[str, ...], texts: frozenset[str]) -> Iterator[Columns]:
+def read_stretch(stretch: Stretch, wanted: tuple[str, ...], texts: frozenset[str]) -> Iterator[Columns]:
     if stretch.groups is None:
         yield from read_blocks(stretch.path, stretch.source, texts)
     else:

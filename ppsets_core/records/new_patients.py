@@ -13,7 +13,7 @@ from ppsets_core.files.handles import FileLike
 from ppsets_core.records.columns import TEXTS, Columns, brief_name, check_names
 from ppsets_core.records.parts import are_training, usable_rows
 from ppsets_core.records.records import Records
-from ppsets_core.records.score_file import familiarity_of, label_numbers, model_of, read_columns
+from ppsets_core.records.score_file import familiarity_of, label_numbers, model_of, patients_in, read_columns
 from ppsets_core.sets import conformity_scores
 from ppsets_core.validation import Place, check_probabilities
 
@@ -81,17 +81,24 @@ def read_new_patients(
     `classes`: the calibration's, found by name in any order, other numbers being passed over; without them every column
     of numbers is a class. `group`: the column that says each patient's group. `split`: only this part of the rows.
     """
-    texts = TEXT | set(IDENTIFIERS) | ({group} if group else set())
     try:
-        columns = read_columns(file, name, frozenset(texts))
+        columns = read_columns(file, name, texts_with(group))
         if split is not None:
             columns, _ = usable_rows(columns, split)
-        return _new_patients(columns, tuple(classes), group)
+        return new_patients_of(columns, tuple(classes), group)
     except InputError as error:
         raise error if isinstance(error, FileError) else FileError(str(error)) from None
 
 
-def _new_patients(columns: Columns, wanted: tuple[str, ...], group: str | None) -> NewPatients:
+def texts_with(group: str | None) -> frozenset[str]:
+    """The columns that are read as text."""
+    return TEXT | set(IDENTIFIERS) | ({group} if group else set())
+
+
+def new_patients_of(
+    columns: Columns, wanted: tuple[str, ...], group: str | None, first_model: str | None = None
+) -> NewPatients:
+    """What columns mean; `first_model` is what the first row of a data set says, where these are not its first rows."""
     place, values = columns.place, columns.values
     if group is not None and group not in values:
         raise FileError(f"{place.source}: there is no column '{brief_name(group)}' that says each patient's group.")
@@ -106,11 +113,11 @@ def _new_patients(columns: Columns, wanted: tuple[str, ...], group: str | None) 
         probabilities,
         _identifiers(columns, len(probabilities)),
         label_numbers(values["label"], classes) if "label" in values else None,
-        values.get("patient"),
+        patients_in(values),
         values.get("split"),
         familiarity_of(columns),
         {} if group is None else {group: values[group]},
-        model_of(columns),
+        model_of(columns, first_model),
     )
 
 

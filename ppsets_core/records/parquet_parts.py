@@ -24,12 +24,20 @@ Kinds = dict[str, bool]
 
 def list_parts(folder: Path) -> list[tuple[Path, str]]:
     """The Parquet files below a folder, in the order of their names, each with the name to show for it."""
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet") if path.is_file())
-    found = [name for name in names if not is_clutter(name) and not name.split("/")[-1].startswith("_")]
+    found = sorted(_parts(folder))
     if not found:
         raise FileError(f"{shown_name(folder.name)}: there is no Parquet file (*.parquet) in this folder.")
     _check_inside(folder, found)
     return [(folder / name, shown_name(f"{folder.name}/{name}")) for name in found]
+
+
+def has_parts(folder: Path) -> bool:
+    return any(True for _ in _parts(folder))
+
+
+def _parts(folder: Path) -> Iterator[str]:
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet") if path.is_file())
+    return (name for name in names if not is_clutter(name) and not name.split("/")[-1].startswith("_"))
 
 
 def describe(path: Path, source: str) -> tuple[Kinds, list[int]]:

@@ -52,6 +52,10 @@ class Records:
         return self.familiarity is not None
 
     @property
+    def has_patients(self) -> bool:
+        return self.patients is not None
+
+    @property
     def patient_count(self) -> int | None:
         """How many patients there are, each record without a name being one; None where no column names them."""
         if self.patients is None:

@@ -26,10 +26,11 @@ def free_port() -> int:
 class Cluster:
     """One scheduler and its workers, each of which can be killed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, dashboard: bool = False) -> None:
         self.folder, self.port = folder, free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+        shown = ["--dashboard-address", f"127.0.0.1:{free_port()}"] if dashboard else ["--no-dashboard"]
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), *shown)
         self.workers: list[subprocess.Popen] = []
 
     def add_worker(self) -> None:
@@ -64,8 +65,8 @@ def kill(process: subprocess.Popen) -> None:
 
 
 @contextmanager
-def cluster_of(folder: Path, workers: int = 2) -> Iterator[Cluster]:
-    cluster = Cluster(folder)
+def cluster_of(folder: Path, workers: int = 2, *, dashboard: bool = False) -> Iterator[Cluster]:
+    cluster = Cluster(folder, dashboard)
     try:
         for _ in range(workers):
             cluster.add_worker()

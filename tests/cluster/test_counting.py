@@ -19,19 +19,6 @@ from tests.records.data_sets import records_frame, write_parts
 pytestmark = pytest.mark.cluster
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    with cluster_of(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def client(running):
-    running.wait_for_workers(2)
-    with on_cluster.connected(running.address) as client:
-        yield client
-
-
 @pytest.fixture
 def small_tasks(monkeypatch):
     monkeypatch.setattr(data_set, "ROWS_AT_ONCE", 40)
@@ -70,11 +57,12 @@ def test_of_several_bad_parts_the_first_is_named_as_in_one_process(client, tmp_p
 def test_what_reaches_the_driver_is_counts_and_identities(client, tmp_path, small_tasks, monkeypatch):
     frame = records_frame(400, patients=120)
     opened = open_data_set(write_parts(frame, tmp_path / "ward", 7, group=20))
-    received = []
+    received, values = [], []
     gather = type(client)._gather_remote
 
     async def recording(self, *args, **kwargs):
         response = await gather(self, *args, **kwargs)
+        values.extend(response["data"].values())
         received.append(pickle.dumps(response))
         return response
 
@@ -84,6 +72,10 @@ def test_what_reaches_the_driver_is_counts_and_identities(client, tmp_path, smal
     counted = on_cluster.count(client, chosen, planned, Ledger(tmp_path / "ledger.sqlite").identify(400))
     assert counted.counts.sum() == len(chosen)
     assert received
+    numbers, tally = [one for one in values if isinstance(one, np.ndarray)], values[-1]
+    assert [type(one) for one in values] == [np.ndarray] * len(numbers) + [counting.Tally]
+    assert all(one.shape == (2,) for one in numbers), "how many rows there are, and how many of them are used"
+    assert {one.dtype.kind for one in (tally.counts, tally.familiarity, tally.people.patients)} == {"i", "u"}
     sent = b"".join(received)
     labels = [list(frame.columns).index(name) for name in frame["label"]]
     for number, place in enumerate(labels):

@@ -55,3 +55,33 @@ def test_deaths_change_nothing_and_a_second_run_finishes_what_was_left(tmp_path,
     classes = [name for name in expected if name not in ("file", "label", "model")]
     assert (found[classes] - expected[classes]).abs().max().max() < 1e-6
     assert "note.png" in (out / "_refused.csv").read_text()
+
+
+@pytest.mark.parametrize("who", ["a worker", "scheduler"])
+def test_one_worker_s_death_is_not_noticed_and_the_scheduler_s_is_said(tmp_path, xrays, monkeypatch, capsys, who):
+    assert main(["score", str(xrays), "--out", str(tmp_path / "here")]) == 0
+    monkeypatch.setattr(jobs, "PATIENCE", 3.0)
+    out = tmp_path / "scores"
+    command = ["score", str(xrays), "--out", str(out)]
+    with cluster_of(tmp_path) as running:
+        running.wait_for_workers(2)
+        doomed = running.workers[0] if who == "a worker" else running.scheduler
+
+        class Killing(Steps):
+            def __call__(self, done, total):
+                if 0 < done < total:
+                    kill(doomed)
+
+        with monkeypatch.context() as patched:
+            patched.setattr("ppsets_core.commands.score.Steps", Killing)
+            code = main([*command, "--cluster", running.address])
+        assert doomed.poll() is not None
+    if who == "scheduler":
+        assert code == 2
+        assert "The scheduler of the cluster is gone" in capsys.readouterr().err
+        code = main(command)
+    assert code == 0
+    found, expected = (
+        pd.read_parquet(path).sort_values("file", ignore_index=True) for path in (out, tmp_path / "here")
+    )
+    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-6)

@@ -34,6 +34,19 @@ def who(records: Records) -> Counter:
     return Counter(zip(records.scores.tolist(), names, strict=True))
 
 
+class Who:
+    """The same of batches."""
+
+    def __init__(self) -> None:
+        self.found: Counter = Counter()
+
+    def add(self, records: Records) -> None:
+        self.found += who(records)
+
+    def total(self) -> Counter:
+        return self.found
+
+
 def counts_in_memory(records: Records, planned: Plan) -> np.ndarray:
     parts = [np.ones(len(records), dtype=bool)]
     if planned.per == "diagnosis":
@@ -47,7 +60,7 @@ def counts_in_memory(records: Records, planned: Plan) -> np.ndarray:
 
 def counted(path: Path, per: str | None = None, *, all_records: bool = False) -> Counted:
     chosen = choose(open_data_set(path, group="site" if per == "site" else None), all_records=all_records)
-    return count(chosen, planned_for(len(chosen), per, chosen.classes), who)
+    return count(chosen, planned_for(len(chosen), per, chosen.classes), Who)
 
 
 def planned_for(n: int, per: str | None, classes: tuple[str, ...]) -> Plan:
@@ -177,7 +190,7 @@ def test_a_part_that_is_damaged_missing_or_empty(tmp_path):
         open_data_set(path)
     (path / "part-00001.parquet").unlink()
     with pytest.raises(FileError, match=r"part-00001.parquet: it cannot be opened"):
-        count(choose(opened), planned_for(100, None, ()), who)
+        count(choose(opened), planned_for(100, None, ()), Who)
     (tmp_path / "bare").mkdir()
     with pytest.raises(FileError, match="no Parquet file"):
         open_data_set(tmp_path / "bare")
@@ -193,7 +206,7 @@ def test_a_data_set_that_grows_while_it_is_read_is_refused(tmp_path):
     chosen = choose(open_data_set(path))
     records_frame(60).to_parquet(path / "part-00001.parquet", index=False)
     with pytest.raises(FileError, match="it changed while it was read"):
-        count(chosen, planned_for(100, None, chosen.classes), who)
+        count(chosen, planned_for(100, None, chosen.classes), Who)
 
 
 def test_types_that_parquet_knows(tmp_path):
@@ -217,7 +230,7 @@ def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split
     records = one_per_patient(read_scores(csv, split=split))
     for path in (csv, write_parts(frame, tmp_path / "scores", 5)):
         chosen = choose(open_data_set(path, split=split))
-        found = count(chosen, planned_for(len(chosen), None, ()), who)
+        found = count(chosen, planned_for(len(chosen), None, ()), Who)
         assert found.people == who(records)
         assert chosen.read == (200 if split is None else 100)
 

@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass, field
 
 from ppsets_core import Account, Calibration, Ledger, Plan, PpsetsError, Records
+from ppsets_core.records.counting import Chosen, Counted
 
 
 @dataclass(eq=False)
@@ -15,7 +16,7 @@ class PendingRelease:
     """
 
     reading: str
-    records: Records
+    records: Records | Chosen | Counted
     plan: Plan
     account: Account
     reason: str = ""
@@ -33,8 +34,8 @@ class PendingRelease:
         return (calibration.n, calibration.unit, calibration.model) == wanted
 
     def spend(self, ledger: Ledger) -> None:
-        """Charge the account and draw: once, however often it is called."""
-        if self.calibration is not None:
+        """Charge the account and draw: once, however often it is called. A data set must have been counted."""
+        if self.calibration is not None or isinstance(self.records, Chosen):
             return
         try:
             self.calibration = ledger.release(

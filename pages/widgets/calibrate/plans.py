@@ -7,6 +7,7 @@ from pages.widgets.bundled import bundled_scores
 from pages.widgets.settings import EACH, TOGETHER, apply_epsilon
 from ppsets_core import FileError, InputError, Plan, Records, plan, smallest_epsilon
 from ppsets_core.planning import DIAGNOSIS, FamiliarityTarget
+from ppsets_core.records.counting import Chosen
 from ppsets_core.rules import DEFAULT, RULES, GroupRule
 from ppsets_core.split_conformal import conformal_rank
 from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets
@@ -183,7 +184,7 @@ def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
             st.button(words, key=f"use_{other}", on_click=_use, args=(other,))
 
 
-def choose_promise(records: Records) -> int | None:
+def choose_promise(records: Records | Chosen) -> int | None:
     """Whom the promise holds for: None for all patients together, else each of so many diagnoses."""
     if not records.classes:
         st.caption("The promise holds for all patients together; for each diagnosis it needs labels, not scores only.")
@@ -205,9 +206,9 @@ def choose_promise(records: Records) -> int | None:
     return len(records.classes)
 
 
-def choose_familiarity(records: Records) -> FamiliarityTarget | None:
+def choose_familiarity(records: Records | Chosen) -> FamiliarityTarget | None:
     """What share of ε the familiarity threshold gets; None where the records do not say how familiar each is."""
-    known = records.familiarity is not None
+    known = records.has_familiarity
     st.session_state.setdefault("familiarity_share", FamiliarityTarget.share)
     share = st.slider(
         "Share of ε that tells X-rays unlike these",

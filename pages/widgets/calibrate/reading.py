@@ -10,9 +10,15 @@ from pages.widgets.text import as_text
 from ppsets_core import Records, one_per_patient
 from ppsets_core.files.refused import Refused
 from ppsets_core.records import of_split
+from ppsets_core.records.counting import Chosen
 from ppsets_core.records.parts import parts_in_words
 
 ALL_PARTS = "All of them"
+ONE_EACH = "One X-ray of each patient"
+ONE_EACH_HELP = (
+    "ε protects one record. With one record of each patient it protects the patient. "
+    "Which one is kept does not depend on its score; a record without a patient's name is kept."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +26,7 @@ class Reading:
     """Records, a name to propose for their account, and what could not be used."""
 
     name: str
-    records: Records
+    records: Records | Chosen
     refused: tuple[Refused, ...] = ()
     notes: tuple[str, ...] = ()
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -40,31 +46,27 @@ def forget(kind: str) -> None:
     st.session_state.pop(f"reading_{kind}", None)
 
 
-def summarise(reading: Reading) -> Records:
+def summarise(reading: Reading) -> Records | Chosen:
     """Say what was read, before anything is spent, and return the records to calibrate with."""
-    read = _choose_part(reading)
+    if isinstance(reading.records, Chosen):
+        _numbers(reading.records.read, reading.records)
+        st.write(_protection(reading.records))
+        return reading.records
+    read = _choose_part(reading, reading.records)
     chosen = read
     if read.patients is not None:
-        single = st.toggle(
-            "One X-ray of each patient",
-            value=True,
-            key="one_per_patient",
-            persist_state="session",
-            help="ε protects one record. With one record of each patient it protects the patient. "
-            "Which one is kept does not depend on its score; a record without a patient's name is kept.",
-        )
+        single = st.toggle(ONE_EACH, value=True, key="one_per_patient", persist_state="session", help=ONE_EACH_HELP)
         chosen = one_per_patient(read) if single else read
-    _numbers(read, chosen)
-    st.write(_protection(read, chosen))
+    _numbers(len(read), chosen)
+    st.write(_protection(chosen))
     for note in reading.notes:
         st.caption(as_text(note))
     show_refused(reading.refused)
     return chosen
 
 
-def _choose_part(reading: Reading) -> Records:
+def _choose_part(reading: Reading, read: Records) -> Records:
     """Where the file says which part of the data each row is of: one part, or all but the training one."""
-    read = reading.records
     if read.splits is None:
         return read
     parts = list(dict.fromkeys(read.splits.tolist()))
@@ -83,20 +85,20 @@ def _choose_part(reading: Reading) -> Records:
     return read if part == ALL_PARTS else of_split(read, part)
 
 
-def _numbers(read: Records, chosen: Records) -> None:
-    patients = read.patient_count
+def _numbers(read: int, chosen: Records | Chosen) -> None:
+    patients = chosen.patient_count
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Records read", f"{len(read):,}", width="content")
+        st.metric("Records read", f"{read:,}", width="content")
         st.metric("Patients", "unknown" if patients is None else f"{patients:,}", width="content")
-        st.metric("Diagnoses", len(read.classes) or "scores only", width="content")
+        st.metric("Diagnoses", len(chosen.classes) or "scores only", width="content")
         st.metric("Records used", f"{len(chosen):,}", help="n in the formulas. It is public.", width="content")
-    if read.classes:
-        st.caption("Diagnoses: " + as_text(", ".join(read.classes)))
+    if chosen.classes:
+        st.caption("Diagnoses: " + as_text(", ".join(chosen.classes)))
 
 
-def _protection(read: Records, chosen: Records) -> str:
+def _protection(chosen: Records | Chosen) -> str:
     """What one unit of privacy protects, in a sentence."""
-    if read.patients is None:
+    if not chosen.has_patients:
         return "Patients are not named, so ε protects one record: one patient, if each patient has one record."
     if chosen.unit == "patient":
         return "One record of each patient is used, so ε protects the patient."

@@ -5,21 +5,24 @@ from typing import Literal
 
 import streamlit as st
 
+from pages.widgets.calibrate.data_set_source import COUNTING, start_counting
 from pages.widgets.calibrate.pending_release import PendingRelease
 from pages.widgets.calibrate.reading import Reading
 from pages.widgets.calibrate.registry import offer_registry_entry
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.choose_account import choose_account, in_words
+from pages.widgets.jobs import collect, is_running, show_progress
 from pages.widgets.ledger.raise_budget import RAISE
 from pages.widgets.person import why_label
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.text import as_text
-from ppsets_core import Account, Ledger, Plan, Records
+from ppsets_core import Account, Ledger, Plan, PpsetsError, Records
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.cohort import MOST
 from ppsets_core.ledger.ledger import LONGEST_REASON
 from ppsets_core.planning import at_epsilon
+from ppsets_core.records.counting import Chosen, Counted
 from ppsets_core.wording import describe
 
 _PENDING, _RELEASED = "pending", "released"
@@ -31,7 +34,7 @@ WHOLE = (
 SEVERAL = "ε protects one record: a patient with several records loses up to several times as much."
 
 
-def release_step(reading: Reading, records: Records, planned: Plan, budget: float) -> None:
+def release_step(reading: Reading, records: Records | Chosen, planned: Plan, budget: float) -> None:
     """From the account to the calibration. Ends in a rerun of the whole app when a release was drawn."""
     ledger = open_ledger()
     _finish(st.session_state.get(_PENDING))
@@ -56,6 +59,27 @@ def release_step(reading: Reading, records: Records, planned: Plan, budget: floa
         _offer_earlier(ledger, PendingRelease(reading.id, records, planned, account))
 
 
+def is_counting() -> bool:
+    """While a data set is counted for a release that was confirmed, its progress is all there is to see; then, and not
+    before, it is charged."""
+    pending: PendingRelease | None = st.session_state.get(_PENDING)
+    if is_running(COUNTING):
+        st.subheader("3 · Spend and calibrate")
+        show_progress(COUNTING, "Pieces counted, nothing is charged yet:")
+        return True
+    try:
+        counted = collect(COUNTING)
+    except PpsetsError as error:
+        counted = None
+        if pending is not None:
+            pending.refusal = str(error)
+    if counted is not None and pending is not None:
+        paying = replace(pending, records=counted)
+        paying.spend(open_ledger())
+        pending.refusal, pending.calibration = paying.refusal, paying.calibration
+    return False
+
+
 def _ask(ledger: Ledger, wanted: PendingRelease) -> None:
     pending: PendingRelease | None = st.session_state.get(_PENDING)
     if pending is not None and pending.refusal:
@@ -74,7 +98,8 @@ def _ask(ledger: Ledger, wanted: PendingRelease) -> None:
         )
         if len(pending.records) > MOST:
             st.warning(WHOLE)
-        if pending.records.patients is not None and pending.records.unit == "record":
+        of = wanted.records
+        if not isinstance(of, Counted) and of.has_patients and of.unit == "record":
             st.warning(SEVERAL)
         pending.reason = st.text_input(
             why_label(), max_chars=LONGEST_REASON, key=f"reason_{pending.request}", help=REASON_HELP
@@ -84,6 +109,9 @@ def _ask(ledger: Ledger, wanted: PendingRelease) -> None:
                 f"Spend ε = {pending.plan.epsilon:g} and calibrate", type="primary", key=f"spend_{pending.request}"
             )
             st.button("Cancel", key="cancel_pending", on_click=_close)
+    if confirmed and isinstance(pending.records, Chosen):
+        start_counting(pending.records, pending.plan, ledger)
+        st.rerun()
     if confirmed:
         pending.spend(ledger)
         _finish(pending)

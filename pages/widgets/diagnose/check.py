@@ -46,28 +46,33 @@ class PendingCheck:
 def show_check(check: Check, records: Records, calibration: Drawn, of: str, name: str) -> None:
     """Verdict, numbers, and the offer of a private release. `of` tells these patients from others, `name` proposes."""
     with st.container(border=True, key="check"):
-        st.markdown(f"**Did the promise hold?** {check.overall.records:,} with a known diagnosis")
-        show = {HOLDS: st.success, UNCLEAR: st.info, FAILS: st.error}[check.verdict]
-        show(as_text(check.words))
-        single = check.single
-        st.write(f"Of {single.records:,} sets with one diagnosis, {single.covered:,} were right.")
-        by_diagnosis, by_size = st.columns([3, 2])
-        with by_diagnosis:
-            st.dataframe(
-                [_row("diagnosis", line) for line in (check.overall, *check.by_group, *check.by_diagnosis)],
-                hide_index=True,
-                alt="Coverage of all, and of each diagnosis, with exact 95% intervals",
-            )
-        with by_size:
-            st.dataframe(
-                [_row("diagnoses in the set", line) for line in check.by_size if line.records],
-                hide_index=True,
-                alt="Coverage by the number of diagnoses in the set, with exact 95% intervals",
-            )
-        st.caption(f":material/visibility_lock: {OWN_VIEW}")
+        show_numbers(check)
         if may(CURATOR):
             with st.expander("Private check: counts that may be shown to others"):
                 _private(records, calibration, of, name)
+
+
+def show_numbers(check: Check) -> None:
+    """The verdict, and what was covered."""
+    st.markdown(f"**Did the promise hold?** {check.overall.records:,} with a known diagnosis")
+    show = {HOLDS: st.success, UNCLEAR: st.info, FAILS: st.error}[check.verdict]
+    show(as_text(check.words))
+    single = check.single
+    st.write(f"Of {single.records:,} sets with one diagnosis, {single.covered:,} were right.")
+    by_diagnosis, by_size = st.columns([3, 2])
+    with by_diagnosis:
+        st.dataframe(
+            [_row("diagnosis", line) for line in (check.overall, *check.by_group, *check.by_diagnosis)],
+            hide_index=True,
+            alt="Coverage of all, and of each diagnosis, with exact 95% intervals",
+        )
+    with by_size:
+        st.dataframe(
+            [_row("diagnoses in the set", line) for line in check.by_size if line.records],
+            hide_index=True,
+            alt="Coverage by the number of diagnoses in the set, with exact 95% intervals",
+        )
+    st.caption(f":material/visibility_lock: {OWN_VIEW}")
 
 
 def _row(what: str, line: Line) -> dict[str, object]:

@@ -5,7 +5,9 @@ from pathlib import PurePath
 import streamlit as st
 
 from pages.widgets.calibrate.score_source import TYPES
+from pages.widgets.data_sets import data_sets
 from pages.widgets.diagnose.check import show_check
+from pages.widgets.diagnose.data_set import show_data_set
 from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
@@ -28,11 +30,15 @@ FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none"}
 EXAMPLE = """id,bacterial-pneumonia,normal,viral-pneumonia
 A17,0.05,0.90,0.05
 A18,0.30,0.10,0.60"""
+UPLOAD, SERVER = "A file", "A data set of the server"
 _READ = "diagnose_table_read"
 
 
 def show_table(calibration: Drawn) -> None:
     """From the upload to the sets; read once, cut anew whenever the calibration changes."""
+    if data_sets() and _is_on_server():
+        show_data_set(calibration)
+        return
     file = st.file_uploader(
         "Table of probabilities: CSV, TSV, NPZ, Parquet or JSON", TYPES, key="diagnose_table", max_upload_size=100
     )
@@ -54,6 +60,13 @@ def show_table(calibration: Drawn) -> None:
             known = (file.file_id, sets_of_new_patients(patients, calibration))
             st.session_state[_READ] = known
     _show_sets(known[1], calibration, file.file_id, shown_name(PurePath(file.name).stem))
+
+
+def _is_on_server() -> bool:
+    where = st.segmented_control(
+        "Where is the table?", [UPLOAD, SERVER], default=UPLOAD, required=True, key="table_way", persist_state="session"
+    )
+    return where == SERVER
 
 
 def _show_sets(sets: PatientSets, calibration: Drawn, of: str, name: str) -> None:

@@ -1,0 +1,80 @@
+"""Calibration records from a data set of the server: chosen where it lies, counted when they are paid for."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.widgets.calibrate.reading import ONE_EACH, ONE_EACH_HELP, Reading, forget, remember, remembered
+from pages.widgets.cluster import cluster_client, show_cluster
+from pages.widgets.data_sets import choose_data_set
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from ppsets_core import cluster
+from ppsets_core.background import Report
+from ppsets_core.files.names import shown_name
+from ppsets_core.ledger import Ledger
+from ppsets_core.planning import Plan
+from ppsets_core.records.counting import Chosen, Counted, choose, count
+from ppsets_core.records.data_set import open_data_set
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_READING, COUNTING = JobKey[Reading]("read_data_set"), JobKey[Counted]("count_data_set")
+
+
+def read_data_set() -> Reading | None:
+    """How many records there are to use; None until that is known. Scores are counted only for a release."""
+    st.write(
+        "A folder of Parquet files, as `ppsets score` writes them or with the columns of a score file. It may be "
+        "larger than memory: it is read in pieces, once to choose the records and once, for a release, to count them."
+    )
+    path = choose_data_set("calibrate_data_set", on_change=_forget)
+    single = st.toggle(
+        ONE_EACH,
+        value=True,
+        key="data_set_one_per_patient",
+        on_change=_forget,
+        persist_state="session",
+        help=ONE_EACH_HELP,
+    )
+    client = cluster_client()
+    show_cluster(client)
+    if is_running(_READING):
+        show_progress(_READING, "Pieces read:")
+        return None
+    if (found := collect(_READING)) is not None:
+        remember("data_set", found)
+    if (known := remembered("data_set")) is not None:
+        return known
+    if st.button("Read this data set", type="primary", key="read_data_set_start", disabled=path is None) and path:
+        start_job(_READING, lambda report: _read(path, client, not single, report))
+        st.rerun()
+    return None
+
+
+def _read(path: Path, client: "Client | None", every: bool, report: Report) -> Reading:
+    data_set = open_data_set(path)
+    if client is None:
+        chosen = choose(data_set, all_records=every, progress=report)
+    else:
+        chosen = cluster.choose(client, data_set, all_records=every, progress=report)
+    return Reading(shown_name(path.name), chosen)
+
+
+def start_counting(records: Chosen, planned: Plan, ledger: Ledger) -> None:
+    """Count as the plan needs it, in the background: nothing is charged until all is counted."""
+    client, identify = cluster_client(), ledger.identify(len(records))
+
+    def work(report: Report) -> Counted:
+        if client is None:
+            return count(records, planned, identify, progress=report)
+        return cluster.count(client, records, planned, identify, progress=report)
+
+    start_job(COUNTING, work)
+
+
+def _forget() -> None:
+    forget("data_set")
+    if (job := st.session_state.pop(_READING, None)) is not None:
+        job.cancel()

@@ -1,0 +1,101 @@
+"""A data set of the server as new patients: how many sets of each kind, and the check, whatever its size."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.widgets.cluster import cluster_client, show_cluster
+from pages.widgets.data_sets import choose_data_set
+from pages.widgets.diagnose.check import show_numbers
+from pages.widgets.diagnose.familiar import show_alarm
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.text import as_text
+from ppsets_core import cluster
+from ppsets_core.background import Report
+from ppsets_core.calibration import Drawn
+from ppsets_core.coverage_check import Check, check_of
+from ppsets_core.diagnosis.patient_parts import SetTally, tally_task
+from ppsets_core.records.checked import check_data_set
+from ppsets_core.records.patient_data_set import PatientDataSet, open_new_patients
+from ppsets_core.wording import NOT_A_DEVICE, scope
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_JOB, _DONE = JobKey["Found"]("diagnose_data_set_job"), "diagnose_data_set_found"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the sets of a data set come to under a calibration."""
+
+    path: Path
+    calibration: Drawn
+    data_set: PatientDataSet
+    tally: SetTally
+    check: Check | None
+
+
+def show_data_set(calibration: Drawn) -> None:
+    """From the choice to the numbers; the sets themselves are written by the command line, where the data is."""
+    path = choose_data_set("diagnose_data_set")
+    client = cluster_client()
+    show_cluster(client)
+    running = is_running(_JOB)
+    if st.button("Find their prediction sets", type="primary", key="data_set_start", disabled=running or path is None):
+        assert path is not None
+        start_job(_JOB, lambda report: _find(path, calibration, client, report))
+        st.rerun()
+    if running:
+        show_progress(_JOB, "Pieces read:")
+    if (found := collect(_JOB)) is not None:
+        st.session_state[_DONE] = found
+    done: Found | None = st.session_state.get(_DONE)
+    if done is not None and done.calibration == calibration and path in (None, done.path):
+        _show(done)
+
+
+def _find(path: Path, calibration: Drawn, client: "Client | None", report: Report) -> Found:
+    group = calibration.per if calibration.group_names else None
+    data_set = open_new_patients(path, classes=calibration.classes, group=group)
+    calibration.check_fits(data_set.classes, data_set.model)
+    if client is None:
+        tally = SetTally()
+        for done, task in enumerate(data_set.tasks, 1):
+            tally += tally_task(data_set, task, calibration)
+            report(done, len(data_set.tasks))
+    else:
+        tally = cluster.tally(client, data_set, calibration, progress=report)
+    if "label" not in data_set.names:
+        return Found(path, calibration, data_set, tally, None)
+    report.stage = "Checking against the true diagnoses:"
+    if client is None:
+        counts = check_data_set(data_set, calibration, progress=report)
+    else:
+        counts = cluster.check(client, data_set, calibration, progress=report)
+    return Found(path, calibration, data_set, tally, check_of(counts))
+
+
+def _show(found: Found) -> None:
+    st.subheader(as_text(f"Sets of {found.data_set.source}"), anchor=False)
+    model, tally = found.data_set.model, found.tally
+    show_alarm(tally.alarm(found.calibration, model))
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("Patients", f"{len(tally):,}", width="content")
+        for label, number in (("One diagnosis", tally.one), ("Several", tally.several), ("None", tally.none)):
+            st.metric(label, f"{number:,}", width="content")
+    st.markdown(f":small[{scope(found.calibration)} {NOT_A_DEVICE}]")
+    if found.calibration.is_for(model) is None:
+        st.caption("Calibration and data set do not both name their model; the two must belong together.")
+    if found.check is not None:
+        with st.container(border=True, key="check"):
+            show_numbers(found.check)
+    st.caption("The sets themselves, as Parquet beside the data, and a private check of them:")
+    name = as_text(found.data_set.source)
+    st.code(
+        f"ppsets predict {name}/ --calibration cal.json --out sets/\n"
+        f"ppsets check {name}/ --calibration cal.json --private --epsilon 0.5",
+        language=None,
+    )

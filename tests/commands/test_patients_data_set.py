@@ -1,0 +1,167 @@
+"""`ppsets predict` and `check` on a data set: what the same rows in one file say, in bounded memory."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from ppsets_core import Calibration, Ledger, one_per_patient
+from ppsets_core.__main__ import main
+from ppsets_core.ledger import cohort
+from ppsets_core.records import parquet_parts, patient_data_set, read_new_patients
+from ppsets_core.records.checked import check_data_set, check_sets
+from ppsets_core.records.counting import choose
+from ppsets_core.records.patient_data_set import open_new_patients
+from tests.records.data_sets import CLASSES, records_frame, write_csv, write_parts
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch):
+    monkeypatch.setattr(parquet_parts, "ROWS", 37)
+    monkeypatch.setattr(patient_data_set, "ROWS_AT_ONCE", 130)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return str(tmp_path / "ledger.sqlite")
+
+
+def calibrated(tmp_path, ledger, *more: str) -> str:
+    frame, cal = records_frame(900, seed=1), tmp_path / "cal.json"
+    command = ["calibrate", str(write_csv(frame, tmp_path / "cal.csv")), "--epsilon", "2", "--budget", "2"]
+    assert main([*command, "--ledger", ledger, "--out", str(cal), *more]) == 0
+    return str(cal)
+
+
+def new_patients(rows: int = 500):
+    """With names, parts of the data, and diagnoses that are missing or unknown."""
+    frame = records_frame(rows, patients=200, seed=2).assign(split=np.resize(["test", "train", "test"], rows))
+    frame.loc[::7, "label"] = "nobody"
+    frame.loc[::11, "label"] = ""
+    return frame.assign(familiarity=np.linspace(0, 1, rows))
+
+
+@pytest.mark.parametrize("per", [(), ("--per", "diagnosis"), ("--per", "site", "--groups", "north,south")])
+@pytest.mark.parametrize("parts", [1, 7])
+def test_sets_are_those_of_one_file(tmp_path, ledger, capsys, per, parts):
+    cal, frame = calibrated(tmp_path, ledger, *per), new_patients()
+    csv, folder = write_csv(frame, tmp_path / "new.csv"), write_parts(frame, tmp_path / "new", parts)
+    one, many = tmp_path / "sets.parquet", tmp_path / "sets"
+    capsys.readouterr()
+    for path, out in ((csv, one), (folder, many)):
+        assert main(["predict", str(path), "--calibration", cal, "--out", str(out), "--json"]) == 0
+    told, short = capsys.readouterr().out.split("\n}\n{", 1)
+    told, short = json.loads(told + "}"), json.loads("{" + short)
+    assert short["counts"] == told["counts"]
+    assert short["patients"] == len(told["patients"]) == 500
+    assert short["notes"] == told["notes"]
+    assert len(list(many.iterdir())) > 1
+    expected, found = pq.read_table(one), pq.read_table(many)
+    assert found.replace_schema_metadata(None) == expected.replace_schema_metadata(None).cast(found.schema)
+    mark = json.loads(pq.read_schema(next(many.iterdir())).metadata[b"ppsets"])
+    assert Calibration.from_json(json.dumps(mark["calibration"])).to_json() == Path(cal).read_text()
+
+
+def test_rows_without_a_name_are_told_apart_by_part_and_row(tmp_path, ledger):
+    cal, frame = calibrated(tmp_path, ledger), records_frame(200)
+    folder = write_parts(frame, tmp_path / "new", 3)
+    assert main(["predict", str(folder), "--calibration", cal, "--out", str(tmp_path / "sets")]) == 0
+    found = pq.read_table(tmp_path / "sets").to_pandas()
+    assert (found["part"] + " " + found["row"]).is_unique
+    assert found.loc[70, ["part", "row"]].tolist() == ["new/part-00001.parquet", "5"]
+    assert np.array_equal(found[[f"p({name})" for name in CLASSES]], frame[list(CLASSES)])
+
+
+@pytest.mark.parametrize("per", [(), ("--per", "diagnosis"), ("--per", "site", "--groups", "north,south")])
+@pytest.mark.parametrize("split", [(), ("--split", "test")])
+def test_a_check_is_that_of_one_file(tmp_path, ledger, capsys, per, split):
+    cal, frame = calibrated(tmp_path, ledger, *per), new_patients()
+    csv, folder = write_csv(frame, tmp_path / "new.csv"), write_parts(frame, tmp_path / "new", 7)
+    said = []
+    capsys.readouterr()
+    for path in (csv, folder):
+        assert main(["check", str(path), "--calibration", cal, "--json", *split]) == 0
+        said.append(capsys.readouterr())
+    assert said[0].out == said[1].out
+    assert said[0].err == said[1].err
+    assert "rows are not checked" in said[0].err
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_private_check_counts_and_charges_whom_one_file_does(tmp_path, ledger, every):
+    calibration = Calibration.from_json(Path(calibrated(tmp_path, ledger)).read_text())
+    frame, book = new_patients(), Ledger(ledger)
+    records = read_new_patients(write_csv(frame, tmp_path / "new.csv"), classes=CLASSES).records()
+    records = records if every else one_per_patient(records)
+    chosen = choose(open_new_patients(write_parts(frame, tmp_path / "new", 7), classes=CLASSES), all_records=every)
+    found = check_data_set(chosen, calibration, book.identify(len(chosen)))
+    expected, people = check_sets(records, calibration)[0], book.cohort_of(records)
+    assert (len(found), found.unit, found.classes) == (len(expected), expected.unit, expected.classes)
+    assert np.array_equal(found.covered, expected.covered)
+    assert np.array_equal(found.missed, expected.missed)
+    assert found.people.identity == people.identity
+    assert sorted(found.people.patients.tolist()) == sorted(people.patients.tolist())
+
+
+def test_a_private_check_of_a_data_set_on_the_command_line(tmp_path, ledger, capsys):
+    cal, folder = calibrated(tmp_path, ledger), write_parts(new_patients(), tmp_path / "new", 3)
+    command = ["check", str(folder), "--calibration", cal, "--private", "--epsilon", "1", "--ledger", ledger]
+    capsys.readouterr()
+    assert main([*command, "--budget", "1", "--by", "diagnosis", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["unit"], len(found["covered"]), found["dataset"]) == ("patient", 3, "new")
+    assert main(command) == 2
+    assert "Not everyone in these records has room" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["predict", "check"])
+def test_a_bad_row_is_named_by_its_part_and_nothing_stays(tmp_path, ledger, capsys, verb):
+    cal, frame = calibrated(tmp_path, ledger), records_frame(300)
+    frame.loc[220, "viral"] = 1.5
+    out = ["--out", str(tmp_path / "sets")] if verb == "predict" else []
+    for path, place in (
+        (write_csv(frame, tmp_path / "new.csv"), "new.csv, line 222"),
+        (write_parts(frame, tmp_path / "new", 3), "new/part-00002.parquet, row 21"),
+    ):
+        assert main([verb, str(path), "--calibration", cal, *(out if path.is_dir() else [])]) == 2
+        assert f"{place}, column 'viral': the probability is outside [0, 1]" in capsys.readouterr().err
+    assert not (tmp_path / "sets").exists()
+
+
+def test_what_cannot_be_is_said(tmp_path, ledger, capsys):
+    cal, folder = calibrated(tmp_path, ledger), write_parts(records_frame(60), tmp_path / "new", 2)
+    (tmp_path / "xrays").mkdir()
+    (tmp_path / "there").mkdir()
+    write_parts(records_frame(60).drop(columns="label"), tmp_path / "unlabelled", 2)
+    write_parts(records_frame(60).rename(columns={"viral": "fungal"}), tmp_path / "other", 2)
+    for arguments, words in (
+        (["predict", str(folder)], "give --out and a folder's name"),
+        (["predict", str(folder), "--out", "sets.csv"], "give --out and a folder's name"),
+        (["predict", str(folder), "--out", str(tmp_path / "there")], "exists; choose another name"),
+        (["predict", str(folder), "--out", str(tmp_path / "s"), "--report", "r.html"], "not for a data set"),
+        (["predict", str(folder), "--out", str(tmp_path / "s"), "--split", "test"], "there is no column 'split'"),
+        (["predict", str(tmp_path / "xrays"), "--out", str(tmp_path / "s"), "--workers", "1"], "ppsets score"),
+        (["predict", str(tmp_path / "other"), "--out", str(tmp_path / "s")], "no column of probabilities for viral"),
+        (["check", str(tmp_path / "unlabelled")], "no row has a `label` that is one of bacterial, normal, viral"),
+        (
+            ["check", str(tmp_path / "unlabelled"), "--private", "--epsilon", "1", "--budget", "1"],
+            "no row has a `label`",
+        ),
+    ):
+        assert main([*arguments, "--calibration", cal]) == 2
+        assert words in capsys.readouterr().err
+    assert not (tmp_path / "s").exists()
+
+
+def test_more_than_can_be_counted_one_by_one(tmp_path, ledger, monkeypatch):
+    """The check of a data set that the ledger counts as a whole."""
+    cal, folder = calibrated(tmp_path, ledger), write_parts(records_frame(300), tmp_path / "new", 3)
+    for name in ("ppsets_core.ledger.ledger.MOST", "ppsets_core.ledger.cohort.MOST"):
+        monkeypatch.setattr(name, 100)
+    assert cohort.MOST == 100
+    command = ["check", str(folder), "--calibration", cal, "--private", "--epsilon", "1", "--ledger", ledger]
+    assert main([*command, "--budget", "1"]) == 0
+    assert Ledger(ledger).releases()[-1].counted_by == "data set"
+    assert main([*command, "--dataset", "another", "--budget", "1"]) == 2

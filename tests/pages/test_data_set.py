@@ -1,0 +1,88 @@
+"""Data sets of the server, read by the app itself: chosen, counted, paid for once, checked; and for whom."""
+
+import pytest
+
+from pages.widgets import data_sets as listing
+from tests.pages.driving import button, metrics, texts
+from tests.pages.waiting import finish
+from tests.records.data_sets import records_frame, write_parts
+
+SOURCE = "A data set of the server"
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    base = tmp_path / "data"
+    base.mkdir()
+    monkeypatch.setenv("PPSETS_DATA", str(base))
+    monkeypatch.delenv("PPSETS_CLUSTER", raising=False)
+    return base
+
+
+def read(at, name: str = "ward"):
+    at.radio(key="source").set_value(SOURCE).run()
+    at.selectbox(key="calibrate_data_set").set_value(name).run()
+    button(at, "Read this data set").click().run()
+    return finish(at, "read_data_set")
+
+
+def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledger):
+    write_parts(records_frame(900, patients=500), data / "ward", 3)
+    at = read(screen("calibrate"))
+    shown = metrics(at)
+    assert shown["Records read"] == ["900"]
+    assert shown["Records used"] == shown["Patients"]
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    finish(at, "count_data_set")
+    assert "Your calibration" in texts(at)
+    (release,) = ledger.releases("ward")
+    assert (f"{release.calibration.n:,}", release.calibration.unit) == (shown["Records used"][0], "patient")
+    at.switch_page("pages/diagnose.py").run()
+    at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
+    at.segmented_control(key="table_way").set_value(SOURCE).run()
+    at.selectbox(key="diagnose_data_set").set_value("ward").run()
+    button(at, "Find their prediction sets").click().run()
+    finish(at, "diagnose_data_set_job")
+    assert metrics(at)["Patients"] == ["900"]
+    assert "Did the promise hold?" in texts(at)
+
+
+def test_a_bad_row_costs_nothing_and_is_named(screen, data, ledger):
+    frame = records_frame(900)
+    frame.loc[800, "viral"] = 1.5
+    write_parts(frame, data / "ward", 3)
+    at = read(screen("calibrate"))
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    finish(at, "count_data_set")
+    assert "ward/part-00002.parquet, row 201, column 'viral': the probability is outside" in texts(at)
+    assert ledger.releases() == []
+
+
+def test_only_folders_of_parquet_below_the_data_directory_are_listed(data, tmp_path, monkeypatch):
+    for name in ("a/scores", "b", "c/site=1", "c/site=2", "_hidden", ".hidden"):
+        write_parts(records_frame(20), _made(data / name), 1)
+    (data / "xrays").mkdir()
+    write_parts(records_frame(20), tmp_path / "secret", 1)
+    (data / "way-out").symlink_to(tmp_path / "secret")
+    assert listing.data_sets() == ["a/scores", "b", "c", "c/site=1", "c/site=2"]
+    monkeypatch.setattr(listing, "may", lambda *roles: False)
+    assert listing.data_sets() == []
+
+
+def _made(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def test_without_data_sets_there_is_no_such_source(screen, data):
+    assert SOURCE not in screen("calibrate").radio(key="source").options
+
+
+def test_a_cluster_that_does_not_answer_is_said(screen, data, monkeypatch):
+    write_parts(records_frame(60), data / "ward", 1)
+    monkeypatch.setenv("PPSETS_CLUSTER", "tcp://192.0.2.1:8786")
+    at = screen("calibrate")
+    at.radio(key="source").set_value(SOURCE).run()
+    assert "is another machine, and tcp:// would send" in texts(at)
