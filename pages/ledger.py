@@ -167,7 +167,7 @@ def _row(release: Release) -> dict:
         "ŝ": thresholds_in_words(calibration) if calibration else None,
         "covered": covered_in_words(check) if check else None,
         "protects one": either.unit if either else "",
-        "model": either.model or "unknown" if either else "",
+        "model": either.model or "unknown" if either else release.trained or "",
         "status": release.status,
         **_who_and_why(release),
     }

@@ -1,5 +1,6 @@
 """What a ledger holds, as it is read."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -70,6 +71,11 @@ class Release:
     @cached_property
     def check(self) -> PrivateCheck | None:
         return PrivateCheck.from_json(self.result) if self.kind == CHECK and self.result is not None else None
+
+    @cached_property
+    def trained(self) -> str | None:
+        """The fingerprint of the weights that a training made, drawn by chance as any model's is."""
+        return json.loads(self.result)["model"] if self.kind == TRAINING and self.result is not None else None
 
     @property
     def status(self) -> str:

@@ -47,6 +47,8 @@ def export_json(ledger: Ledger) -> str:
 def _row(release: Release) -> dict:
     calibration, check = release.calibration, release.check
     public = {name: getattr(calibration or check, name, None) for name in PUBLIC}
+    if release.trained is not None:
+        public["model"] = release.trained
     return {
         "id": release.id,
         "time": release.time,

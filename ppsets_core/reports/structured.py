@@ -79,6 +79,7 @@ def _image(identity: Mapping[str, str]) -> "Dataset":
     image.SpecificCharacterSet = "ISO_IR 192"
     for name in (*UIDS, *PATIENT_AND_STUDY):
         value = identity.get(name, "")
+        value = "" if "\\" in value else value  # it would part the value into several
         try:
             validate_value(dictionary_VR(name), value, RAISE)
         except ValueError:

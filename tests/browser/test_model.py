@@ -66,7 +66,7 @@ def test_private_fine_tuning_is_paid_for_before_it_begins_and_refused_over_budge
     settle(page)
     press(page, "Fine-tune …")
     sees(page, re.compile("Spend ε = 3 and δ = 1e-05 of the budget of tuned-here"))
-    page.get_by_label("Why (optional)").fill("X-rays of our own scanner")
+    page.get_by_label("Why (optional)", exact=True).fill("X-rays of our own scanner")
     assert len(ledger.releases()) == before
     page.get_by_role("button", name=re.compile("^Spend ε = 3")).dblclick()
     page.get_by_text("What came out").wait_for(timeout=LONG)

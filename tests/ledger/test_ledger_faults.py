@@ -1,11 +1,13 @@
 """Races and crashes: never more releases than the budget pays for, never one uncharged."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
 
@@ -31,6 +33,7 @@ path, seed = sys.argv[1], int(sys.argv[2])
 ledger = Ledger(path)
 scores = np.random.default_rng(0).random(500)
 records, chosen = Records("scores", scores, scores), plan(500, 0.1, 0.7, m=50)
+print("ready", flush=True)
 sys.stdin.read(1)
 drawn = 0
 for _ in range(4):
@@ -40,6 +43,27 @@ for _ in range(4):
     except BudgetError:
         pass
 print(drawn)
+"""
+
+
+OVERLAP = """
+import json, sys
+import numpy as np
+from ppsets_core import BudgetError, Ledger
+path, number = sys.argv[1], int(sys.argv[2])
+ledger, rng = Ledger(path), np.random.default_rng(number)
+account = ledger.account(f"ward {number}")
+charged, refused = [], []
+print("ready", flush=True)
+sys.stdin.read(1)
+for _ in range(8):
+    cohort = rng.choice(60, 15, replace=False).tolist()
+    try:
+        ledger.charge(ledger.cohort_of_patients([str(one) for one in cohort]), 0.25, account, kind="check")
+        charged.append(cohort)
+    except BudgetError:
+        refused.append(cohort)
+print(json.dumps([charged, refused]))
 """
 
 
@@ -56,24 +80,48 @@ def refusal(path: Path) -> str:
     return ""
 
 
+def raced(commands: Iterable[list]) -> list[str]:
+    """What each process told; all are ready and waiting before the first of them is let go."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, **pipes) for command in commands]
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * len(processes)
+    for process in processes:
+        process.stdin.write("!")
+        process.stdin.flush()
+    return [process.communicate()[0] for process in processes]
+
+
 @pytest.mark.parametrize(("budget", "affordable"), [("7", 10), ("0.7", 1), ("2.05", 2)])
 def test_eight_processes_race_for_the_last_budget(tmp_path, budget, affordable):
     path = tmp_path / "ledger.sqlite"
     Ledger(path).open_account("ward", budget)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    processes = [subprocess.Popen([sys.executable, "-c", RACE, path, str(i)], **pipes) for i in range(8)]
-    drawn = [int(process.communicate("!")[0]) for process in processes]
+    drawn = [int(told) for told in raced([sys.executable, "-c", RACE, path, str(i)] for i in range(8))]
     assert sum(drawn) == affordable
     assert len(Ledger(path).releases()) == affordable
     assert Ledger(path).account("ward").spent == affordable * EPSILON
 
 
+def test_eight_processes_race_under_names_of_their_own_for_patients_whom_they_share(tmp_path):
+    """Whatever the order, nobody loses more than the budget, and whoever is refused was out of it."""
+    path = tmp_path / "ledger.sqlite"
+    for number in range(8):
+        Ledger(path).open_account(f"ward {number}", "1")
+    told = [json.loads(one) for one in raced([sys.executable, "-c", OVERLAP, path, str(i)] for i in range(8))]
+    lost = Counter(patient for charged, _ in told for cohort in charged for patient in cohort)
+    assert max(lost.values()) <= 4, "a quarter each, of a budget of 1"
+    for _, refused in told:
+        assert all(any(lost[patient] == 4 for patient in cohort) for cohort in refused)
+    assert len(Ledger(path).releases()) == sum(len(charged) for charged, _ in told)
+    assert sum(len(refused) for _, refused in told) > 0
+
+
 def test_eight_processes_may_create_the_ledger_at_once(tmp_path):
-    code = "import sys; from ppsets_core import Ledger; sys.stdin.read(1); print(len(Ledger(sys.argv[1]).accounts()))"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    command = [sys.executable, "-c", code, tmp_path / "ledger.sqlite"]
-    processes = [subprocess.Popen(command, **pipes) for _ in range(8)]
-    assert [process.communicate("!")[0].strip() for process in processes] == ["0"] * 8
+    code = (
+        "import sys; from ppsets_core import Ledger; print('ready', flush=True); sys.stdin.read(1); "
+        "print(len(Ledger(sys.argv[1]).accounts()))"
+    )
+    told = raced([sys.executable, "-c", code, tmp_path / "ledger.sqlite"] for _ in range(8))
+    assert [one.strip() for one in told] == ["0"] * 8
 
 
 def killed(action: Callable[[], object], last_step: int) -> bool:

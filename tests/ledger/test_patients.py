@@ -114,6 +114,22 @@ def test_the_same_file_without_its_column_of_patients_has_no_budget_of_its_own(l
         ledger.charge(after, 0.5, named("other"), kind="check")
 
 
+@pytest.mark.parametrize("named_by", [None, "p"])
+def test_records_of_one_score_are_one_person_unless_they_are_named_and_a_refusal_says_so(ledger, named_by):
+    """Two files that have nothing else in common: of records that name nobody there is nothing else to go by."""
+    one, other = np.random.default_rng(0).random((2, 300))
+    other[7] = one[5]
+    whose = [
+        None if named_by is None else np.array([f"{named_by}{i + start}" for i in range(300)]) for start in (0, 500)
+    ]
+    ledger.charge(records_of(one, patients=whose[0]), 1, named("ward"), kind="check")
+    if named_by is None:
+        with pytest.raises(BudgetError, match=r"a column `patient`.* tells them apart"):
+            ledger.charge(records_of(other), 0.5, named("other"), kind="check")
+    else:
+        ledger.charge(records_of(other, patients=whose[1]), 1, named("other"), kind="check")
+
+
 def test_asking_tells_nothing_about_records(ledger):
     """499 of 500 scores known, the last guessed: nothing but a charge answers, and refusals are few and on record."""
     scores = np.round(np.random.default_rng(3).random(500), 3)

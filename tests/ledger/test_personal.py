@@ -71,6 +71,7 @@ def test_only_a_curator_pays_for_private_training_and_each_charge_pays_for_one(l
     assert [(one.kind, one.actor.subject, one.reason, one.status) for one in ledger.releases()] == [
         ("training", "carl", WHY, "released")
     ]
+    assert json.loads(export_json(ledger))["releases"][0]["model"] == "weights"
     for again in (payment, TrainingPayment(carl, account, *price, request="a click", reason=WHY)):
         with pytest.raises(LedgerError, match="carried out before"):
             again.charge(["17", "18", "18"])

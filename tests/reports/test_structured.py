@@ -94,11 +94,13 @@ def test_a_flagged_picture_has_none(drawn):
 def test_what_dicom_would_not_let_us_write_is_left_empty(drawn):
     answer = answer_of(drawn, **STUDY, PatientID="17")
     odd = {**answer.finding.identity, "PatientBirthDate": "spring", "PatientSex": "x" * 99, "StudyTime": "<b>"}
+    odd["PatientName"] = "Roe\\Doe"
     odd_answer = type(answer)(
         0, Finding("x", answer.finding.probabilities, "", b"", identity=odd), answer.members, CLASSES
     )
     report = dcmread(io.BytesIO(structured_report(odd_answer, Provenance(drawn, None))))
     assert (report.PatientID, report.PatientBirthDate, report.PatientSex, report.StudyTime or "") == ("17", "", "", "")
+    assert str(report.PatientName) == ""
 
 
 def test_no_other_export_names_the_patient(drawn):

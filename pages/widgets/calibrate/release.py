@@ -28,7 +28,7 @@ from ppsets_core.wording import describe
 _PENDING, _RELEASED = "pending", "released"
 REASON_HELP = "Kept in the ledger and its exports, with the release; it must name no patient."
 WHOLE = (
-    f"More than {MOST:,} patients are too many to count one by one: the ledger counts this data set as a whole, by its "
+    f"More than {MOST:,} records are too many to count one by one: the ledger counts this data set as a whole, by its "
     "name and as it is, and does not notice patients that it shares with others."
 )
 SEVERAL = "ε protects one record: a patient with several records loses up to several times as much."

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.widgets.choose_account import choose_account, in_words
 from pages.widgets.model.settings import PrivacySettings, Settings
-from pages.widgets.person import why_label
+from pages.widgets.person import login_is_configured, why_label
 from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
 from ppsets_core import Account
@@ -72,6 +72,9 @@ def _confirm(pending: PendingTraining, privacy: PrivacySettings) -> TrainingPaym
             confirmed = st.button(f"Spend {price} and fine-tune", type="primary", key=f"tune_spend_{pending.request}")
             st.button("Cancel", key="tune_cancel", on_click=_close)
     if not confirmed:
+        return None
+    if login_is_configured() and not reason.strip():  # the charge would refuse it, after all X-rays were read
+        st.error("Say why: the reason is kept in the ledger, with your name.")
         return None
     _close()
     return TrainingPayment(
