@@ -21,7 +21,7 @@ STEPS = (
         "Give X-rays or scores with known diagnoses. Choose how sure and how private to be.",
         "calibrate",
     ),
-    ("2 · Diagnose", "Give new X-rays. Each comes back with a ranked set of diagnoses.", "diagnose"),
+    ("2 · Diagnose", "Give new X-rays, or a table of probabilities. Each comes back with a ranked set.", "diagnose"),
     ("3 · Keep count", "Every release is charged to a privacy budget. See what is spent and what is left.", "ledger"),
 )
 MOST_ACCOUNTS = 5

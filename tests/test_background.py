@@ -97,3 +97,17 @@ def test_time_left_is_at_the_pace_so_far(monkeypatch):
     now[0] += 5
     report(1, 9)  # another stage, with a pace of its own
     assert report.seconds_left is None
+
+
+def test_time_left_follows_the_pace_so_far(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
+    report = Report()
+    assert report.seconds_left is None
+    report(10, 40)
+    now[0] = 1.0
+    report(11, 40)
+    assert report.seconds_left is None  # a second tells nothing
+    now[0] = 8.0
+    report(20, 40)
+    assert report.seconds_left == pytest.approx(8 / 10 * 20)

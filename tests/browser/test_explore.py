@@ -1,5 +1,6 @@
 """Every view of Explore is drawn in the browser, long runs can be cancelled, nothing is spent."""
 
+import csv
 import re
 
 import pytest
@@ -29,6 +30,13 @@ def test_planner_follows_the_slider(app, page):
     assert drawn(page, 1) == [["sharp rule", "paper's rule"]]
     move_slider(page, "ε: privacy loss", 1)
     sees(page, "How many records for ε = 1.1?")
+    with page.expect_download() as numbers:
+        page.get_by_role("button", name="Numbers (CSV)").click()
+    rows = list(csv.DictReader(numbers.value.path().read_text(encoding="utf-8").splitlines()))
+    assert {"sharp rule", "paper's rule"} <= {value for row in rows for value in row.values()}
+    with page.expect_download() as figures:
+        page.get_by_role("button", name="Figures (HTML)").click()
+    assert "Records needed at every ε" in figures.value.path().read_text(encoding="utf-8")
 
 
 def test_levels(app, page):

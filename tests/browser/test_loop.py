@@ -42,7 +42,7 @@ def is_in_view(page, width: int) -> bool:
 def test_a_model_of_14_classes_from_scores_to_a_report(app, new_page, tmp_path, capsys, width):
     page = new_page(width)
     parts = ["calibration"] * 3000 + ["train"] * 200
-    scores = csv_file(f"fourteen-{width}.csv", table(3200, 0, prefix=f"{width}-", extra={"split": parts}))
+    scores = csv_file(f"fourteen-{width}.csv", table(3200, width, extra={"split": parts}))
     visit(page, app, "calibrate")
     choose(page, "A score file")
     upload(page, scores)
@@ -121,7 +121,7 @@ def test_labels_in_a_zip_are_checked_and_results_say_what_they_are_of(app, new_p
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
     upload(page, xray_archive("ward.zip", 6, 0, labelled=True))
     press(page, re.compile("Find their prediction sets"))
-    page.locator(CARDS).first.wait_for(timeout=120_000)
+    page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
     sees(page, "Results of ward.zip")
     sees(page, "6 with a known diagnosis")
