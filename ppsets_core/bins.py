@@ -8,20 +8,21 @@ FEW = 16_384
 
 
 def bin_index(scores: np.ndarray, m: int) -> np.ndarray:
-    """The j with e_{j−1} < s ≤ e_j, e_j = j/m, exactly as floating point compares them; a score of 0 is in bin 1.
+    """The j with e_{j−1} < s ≤ e_j, e_j = j/m, exactly as floating point compares them; a score of 0 is in bin 1."""
+    return _bins(np.asarray(scores), m).astype(np.int64)
 
-    Rounding moves s·m and j/m by at most m·2⁻⁵³ each, so that only scores this close to an edge are compared with it.
-    """
-    scores = np.asarray(scores)
+
+def _bins(scores: np.ndarray, m: int) -> np.ndarray:
+    """As floats. Rounding moves s·m and j/m by at most m·2⁻⁵³ each, so that only where a score is this close to an edge
+    are scores compared with edges."""
     scaled = scores * m
-    j = np.asarray(np.clip(np.ceil(scaled), 1, m))
-    near = np.abs(scaled - np.rint(scaled)) <= m * 2.0**-51
-    if near.any():
-        close, s = j[near], scores[near]
-        close -= (close > 1) & ((close - 1) / m >= s)
-        close += close / m < s
-        j[near] = close
-    return j.astype(np.int64)
+    j = np.asarray(np.ceil(scaled))
+    above, near = j - scaled, m * 2.0**-51
+    if above.min(initial=0.5) <= near or above.max(initial=0.5) >= 1 - near:
+        np.clip(j, 1, m, out=j)
+        j -= (j > 1) & ((j - 1) / m >= scores)
+        j += j / m < scores
+    return j
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,15 @@ class BinCounter:
     """How many scores lie in each of the m bins, batch by batch. Counts of parts add up to those of the whole."""
 
     def __init__(self, m: int) -> None:
-        self._m, self._places = m, Places(m)
+        self._m, self._places = m, Places(m + 1)
 
     def add(self, scores: np.ndarray) -> None:
         """A few thousand at a time: new memory for every step would take longer than counting."""
         for start in range(0, len(scores), FEW):
-            self._places.add(bin_index(scores[start : start + FEW], self._m) - 1)
+            self._places.add(_bins(scores[start : start + FEW], self._m))
 
     def total(self) -> np.ndarray:
-        return self._places.counts()
+        return self._places.counts()[1:]
 
 
 def runs_of(scores: np.ndarray, m: int) -> Runs:

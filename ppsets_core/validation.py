@@ -198,4 +198,4 @@ def _floats(values: ArrayLike, place: Place) -> np.ndarray:
         raise InputError(f"{place.source}: the rows are not all of one length.") from None
     if not (np.issubdtype(values.dtype, np.number) or values.size == 0) or np.iscomplexobj(values):
         raise InputError(f"{place.source}: expected numbers only.")
-    return values.astype(np.float64)
+    return values.astype(np.float64, copy=values.flags.writeable)  # what others may change is copied

@@ -85,8 +85,10 @@ def _array(column: "pa.Array", name: str, as_text: bool, source: str) -> np.ndar
         column = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
         if is_text(column.dictionary.type):
             check_length(column.dictionary, name, source)
-        words = text_column(name, [*column.dictionary.to_pylist(), None], source)
-        return words[column.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)]
+        words, places = text_column(name, [*column.dictionary.to_pylist(), None], source), column.indices
+        if places.null_count:  # pyarrow loads pandas to fill them
+            places = places.fill_null(len(words) - 1)
+        return words[places.to_numpy(zero_copy_only=False)]
     if pa.types.is_decimal(column.type):
         return np.array([np.nan if cell is None else float(cell) for cell in column.to_pylist()], dtype=np.float64)
     if column.type != pa.float64():

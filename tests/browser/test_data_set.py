@@ -21,7 +21,7 @@ def clustered(tmp_path_factory):
     with cluster_of(folder, dashboard=True) as cluster:
         cluster.wait_for_workers(2)
         with serve(folder, PPSETS_CLUSTER=cluster.address) as app:
-            write_parts(records_frame(60_000, patients=20_000), app.data / WARD, 12, group=500)
+            write_parts(records_frame(12_000, patients=8_000), app.data / WARD, 12, group=500)
             (app.data / "xrays").mkdir()
             yield app, cluster
 
@@ -34,7 +34,7 @@ def open_data_set(page, name: str = WARD) -> None:
 
 def test_calibrate_on_a_cluster_with_progress(clustered, page):
     app, cluster = clustered
-    page.set_default_timeout(120_000)
+    page.set_default_timeout(300_000)
     visit(page, app, "calibrate")
     choose(page, "A data set of the server")
     sees(page, "Read on the cluster: 2 workers.")
@@ -45,8 +45,8 @@ def test_calibrate_on_a_cluster_with_progress(clustered, page):
     press(page, "Read this data set")
     sees(page, "Records used")
     used = int(metric(page, "Records used").replace(",", ""))
-    assert metric(page, "Records read") == "60,000"
-    assert 18_000 < used < 20_000
+    assert metric(page, "Records read") == "12,000"
+    assert 6_000 < used < 8_000
     press(page, "Calibrate …")
     sees(page, "Spend ε = 1 of the budget of ward?")
     watch_for_text(page, "Pieces counted, nothing is charged yet:")
@@ -64,8 +64,8 @@ def test_calibrate_on_a_cluster_with_progress(clustered, page):
     open_data_set(page)
     press(page, "Find their prediction sets")
     sees(page, "Did the promise hold?")
-    assert metric(page, "Patients") == "60,000"
-    sees(page, "60,000 with a known diagnosis")
+    assert metric(page, "Patients") == "12,000"
+    sees(page, "12,000 with a known diagnosis")
 
 
 def watch_for_text(page, text: str) -> None:

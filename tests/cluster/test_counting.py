@@ -135,6 +135,7 @@ def test_a_cluster_that_dies_costs_nothing_and_a_second_run_finishes(tmp_path, m
         assert Ledger(ledger).releases() == []
         if who == "workers":
             running.add_worker()
+            running.wait_for_workers(1)
             assert main([*command, "--cluster", running.address]) == 0
     if who == "scheduler":
         assert main(command) == 0

@@ -46,6 +46,7 @@ def test_deaths_change_nothing_and_a_second_run_finishes_what_was_left(tmp_path,
         assert 0 < len(written) < 6
         running.add_worker()
         running.add_worker()
+        running.wait_for_workers(2)
         assert main(command) == 0
     assert "24 X-rays scored, 1 left out: 6 parts" in capsys.readouterr().out
     assert {path: path.stat().st_mtime_ns for path in written} == written
