@@ -6,7 +6,7 @@ from ppsets_core import Ledger
 from tests.browser.driving import go_to, metric, press, sees, settle, upload, visit
 from tests.browser.pictures import xray_archive
 
-LONG = 600_000  # milliseconds: on a busy machine private fine-tuning takes minutes
+LONG = 900_000  # milliseconds: on a busy machine private fine-tuning takes many minutes
 
 
 def view(page, name: str) -> None:

@@ -150,6 +150,23 @@ def privately(at, content: bytes, name: str = "mine.zip"):
     return finish(at, "tuning_job")
 
 
+def test_a_confirmed_training_whose_start_was_interrupted_is_started_by_the_next_run(model_screen, labelled_zip):
+    """A second click interrupts the run of the first, say while the network is loaded."""
+    at = quick(model_screen("Fine-tune"))
+    at.text_input(key="tune_classes").set_value("cat, dog").run()
+    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
+    button(at, "Fine-tune …").click().run()
+    at.session_state["pending_training"].is_confirmed = True
+    at = finish(at.run(), "tuning_job")
+    assert "No X-ray has one of the labels cat, dog" in texts(at), "it began"
+    assert "pending_training" not in at.session_state
+    button(at, "Fine-tune …").click().run()
+    at.session_state["pending_training"].is_confirmed = True
+    at.number_input(key="tune_epsilon").set_value(2.0).run()
+    at.number_input(key="tune_epsilon").set_value(3.0).run()
+    assert "Fine-tune …" in labels(at), "terms that were left are confirmed anew"
+
+
 def quick(at):
     """Private, in two epochs and in batches that thirty X-rays fill."""
     at.toggle(key="tune_private").set_value(True).run()

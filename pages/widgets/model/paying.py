@@ -29,6 +29,7 @@ class PendingTraining:
     settings: Settings
     account: Account
     request: str = field(default_factory=lambda: uuid.uuid4().hex)
+    is_confirmed: bool = False
 
     @property
     def terms(self) -> tuple[object, ...]:
@@ -36,7 +37,9 @@ class PendingTraining:
 
 
 def pay(xrays: tuple[str, ...], settings: Settings, privacy: PrivacySettings, proposed: str) -> TrainingPayment | None:
-    """The payment that was confirmed, once, for training to charge before it begins; None while it is not."""
+    """The payment that was confirmed, for training to charge before it begins, until `begun`; None while it is not.
+
+    A second click may interrupt the run that was to begin it: the next run is given the payment again."""
     account = choose_account(open_ledger(), proposed, USUAL_BUDGET, key=f"tune-{proposed}")
     if account is None:
         return None
@@ -50,6 +53,7 @@ def pay(xrays: tuple[str, ...], settings: Settings, privacy: PrivacySettings, pr
     wanted = PendingTraining(xrays, settings, account)
     pending: PendingTraining | None = st.session_state.get(_PENDING)
     if pending is None or pending.terms != wanted.terms:
+        begun()  # what was confirmed for other terms stands for nothing
         st.button("Fine-tune …", type="primary", key="tune_open", on_click=_open, args=(wanted,))
         return None
     return _confirm(pending, privacy)
@@ -69,14 +73,15 @@ def _confirm(pending: PendingTraining, privacy: PrivacySettings) -> TrainingPaym
             why_label(), max_chars=LONGEST_REASON, key=f"tune_reason_{pending.request}", help=REASON_HELP
         )
         with st.container(horizontal=True):
-            confirmed = st.button(f"Spend {price} and fine-tune", type="primary", key=f"tune_spend_{pending.request}")
-            st.button("Cancel", key="tune_cancel", on_click=_close)
-    if not confirmed:
+            key = f"tune_spend_{pending.request}"
+            st.button(f"Spend {price} and fine-tune", type="primary", key=key, on_click=_agree, args=(pending,))
+            st.button("Cancel", key="tune_cancel", on_click=begun)
+    if not pending.is_confirmed:
         return None
     if login_is_configured() and not reason.strip():  # the charge would refuse it, after all X-rays were read
+        pending.is_confirmed = False
         st.error("Say why: the reason is kept in the ledger, with your name.")
         return None
-    _close()
     return TrainingPayment(
         *(open_ledger(), pending.account, privacy.epsilon, privacy.delta), request=pending.request, reason=reason
     )
@@ -86,5 +91,10 @@ def _open(pending: PendingTraining) -> None:
     st.session_state[_PENDING] = pending
 
 
-def _close() -> None:
+def _agree(pending: PendingTraining) -> None:
+    pending.is_confirmed = True
+
+
+def begun() -> None:
+    """Nothing is pending any more: the training has begun, or was called off."""
     st.session_state.pop(_PENDING, None)

@@ -8,7 +8,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from pages.widgets.active_model import active_model
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.model.files import bytes_of
-from pages.widgets.model.paying import pay
+from pages.widgets.model.paying import begun, pay
 from pages.widgets.model.settings import choose_settings
 from pages.widgets.model.switch import switch_to
 from pages.widgets.model.training import Tuned, fine_tuning
@@ -38,8 +38,10 @@ def show_tuning() -> None:
         ready = source is not None or count
         begin = st.button("Fine-tune", type="primary", key="tune", disabled=not ready or is_running(_JOB))
     if begin:
+        work = fine_tuning(active_model(), source, labels, count, settings, payment)  # a click may interrupt it here,
+        start_job(_JOB, work)  # and no more from here on, lest it began twice
         st.session_state[_PAYMENT] = payment
-        start_job(_JOB, fine_tuning(active_model(), source, labels, count, settings, payment))
+        begun()
         st.rerun()
     if is_running(_JOB):
         show_progress(_JOB, "Working …", draw=lambda report: _draw_loss(report.said))
