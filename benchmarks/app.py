@@ -65,7 +65,7 @@ def calibrating(page, app) -> None:
 
 def diagnosing(page, app) -> None:
     received: list[bytes] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", received.append))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(frame)))
     visit(page, app, "calibrate")
     choose(page, "A saved calibration")
     calibration = calibrate(read_scores(table(3000, 0), "cal.csv"), 0.1, 4.0, per="diagnosis")

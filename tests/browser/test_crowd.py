@@ -204,5 +204,8 @@ def test_work_that_a_reload_abandoned_ends(counted, new_page, tmp_path):
 def demo_page(app: App, new_page):
     page = new_page()
     visit(page, app)
-    press(page, "Try the demo")
+    page.set_default_timeout(LONG)
+    page.get_by_role("button", name="Try the demo").click()
+    page.get_by_text("Active calibration:").wait_for()
+    settle(page)
     return page

@@ -13,11 +13,13 @@ def diagnose(page, app, *files):
     """Home's demo, then Diagnose with these files, until their sets are there."""
     visit(page, app)
     press(page, "Try the demo")
+    sees(page, "Active calibration:")
+    settle(page)
     go_to(page, "Diagnose")
     if files:
         upload(page, *files)
         press(page, re.compile("Find their prediction sets"))
-        page.locator(CARDS).first.wait_for(timeout=120_000)
+        page.locator(CARDS).first.wait_for(timeout=240_000)
         settle(page)
 
 
@@ -38,7 +40,7 @@ def test_demo_to_ranked_sets_of_the_synthetic_x_rays(app, new_page):
     page = new_page(1280)
     diagnose(page, app)
     press(page, re.compile("Use the synthetic"))
-    page.locator(CARDS).first.wait_for(timeout=120_000)
+    page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
     assert page.locator(CARDS).count() == 12
     assert page.locator(CARDS).filter(has_text="Synthetic").count() == 12
@@ -79,7 +81,7 @@ def test_files_dicom_and_what_is_no_x_ray(app, page, tmp_path):
 
 def test_zip_pages_filter_order_and_heat_map(app, page):
     received: list[bytes] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", received.append))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(frame)))
     diagnose(page, app, xray_archive("xrays.zip", 14, 0))
     assert page.locator(CARDS).count() == 12
     received.clear()
@@ -123,7 +125,7 @@ def test_a_folder_is_uploaded_whole(app, page, tmp_path):
     settle(page)
     upload(page, tmp_path / "clinic")
     press(page, re.compile("Find their prediction sets"))
-    page.locator(CARDS).nth(2).wait_for(timeout=120_000)
+    page.locator(CARDS).nth(2).wait_for(timeout=240_000)
     sees(page, "1 file was left out")
     assert page.locator(CARDS).filter(has_text="ward 1/").count() == 1
 
@@ -157,7 +159,7 @@ def test_cards_fit_a_narrow_window(app, new_page):
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
     upload(page, *xray_pngs(2, 1))
     press(page, re.compile("Find their prediction sets"))
-    page.locator(CARDS).first.wait_for(timeout=120_000)
+    page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 400
 

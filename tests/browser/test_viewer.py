@@ -36,7 +36,7 @@ def look(page, app, *files) -> None:
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
     upload(page, *files)
     page.get_by_role("button", name=re.compile("Find their prediction sets")).click()
-    page.locator(CARDS).first.wait_for(timeout=120_000)
+    page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
     page.get_by_role("button", name="Look closely").first.click()
     page.get_by_role("img", name=re.compile("pixels")).wait_for()
