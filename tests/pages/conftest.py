@@ -13,7 +13,8 @@ from tests.pages.driving import ROOT
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("PPSETS_DATA", raising=False)
+    for name in ("PPSETS_DATA", "PPSETS_CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(ROOT)
     return tmp_path / "home"
 

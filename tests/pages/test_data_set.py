@@ -15,7 +15,6 @@ def data(tmp_path, monkeypatch):
     base = tmp_path / "data"
     base.mkdir()
     monkeypatch.setenv("PPSETS_DATA", str(base))
-    monkeypatch.delenv("PPSETS_CLUSTER", raising=False)
     return base
 
 
