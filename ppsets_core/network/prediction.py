@@ -63,24 +63,25 @@ def classify(
 def batches(
     model: XrayModel, pictures: Iterable[Picture], batch_size: int = BATCH_SIZE
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Probabilities (n, K) of one batch after the other, and the features (n, 512) that the last layer was given."""
+    """Probabilities (n, K) of one batch after the other, and the features (n, 512) that the last layer was given. The
+    first picture comes alone, for whoever waits to see something happen."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
     crop = model.preprocessing.crop
     batch = torch.zeros(batch_size, 3, crop, crop).contiguous(memory_format=torch.channels_last)
-    filled = 0
+    filled, full = 0, 1
 
     def run() -> tuple[np.ndarray, np.ndarray]:
-        logits, features = model.fast_network(batch)
-        probabilities = torch.softmax(logits[:filled].double() / model.temperature, dim=1)
-        return probabilities.numpy(), features[:filled].numpy()
+        logits, features = model.fast_network(batch[:filled])
+        probabilities = torch.softmax(logits.double() / model.temperature, dim=1)
+        return probabilities.numpy(), features.numpy()
 
     for picture in pictures:
         batch[filled] = model.preprocessing.network_input(picture.grey, picture.frame)
         filled += 1
-        if filled == batch_size:
+        if filled == full:
             yield run()
-            filled = 0
+            filled, full = 0, batch_size
     if filled:
         yield run()
 

@@ -1,4 +1,6 @@
 import io
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -52,7 +54,7 @@ def test_company_in_the_batch_does_not_matter(model, pictures):
 def test_progress_counts_pictures_and_may_stop_the_work(model, pictures):
     heard = []
     predict(model, pictures, batch_size=8, progress=heard.append)
-    assert heard == [8, 11]
+    assert heard == [1, 9, 11]
 
     def stop(done):
         raise KeyboardInterrupt
@@ -125,3 +127,13 @@ def test_a_bad_file_in_a_folder_is_named_and_the_rest_go_on(model, tmp_path):
     assert np.allclose(straight, result.probabilities, rtol=0, atol=1e-5)
     alone = predict(model, [read_picture(folder / result.names[-1])])
     assert np.allclose(result.probabilities[-1:], alone, rtol=0, atol=1e-5)
+
+
+def test_torchs_compiler_is_not_imported_for_a_prediction_and_can_be_afterwards():
+    """It takes longer to import than torch itself, and the first answer would wait for it."""
+    code = (
+        "import sys; from ppsets_core.network import load_model; load_model().fast_network; "
+        "assert 'torch._dynamo' not in sys.modules; "
+        "import torch._dynamo.utils; assert callable(torch._dynamo.optimize)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
