@@ -8,7 +8,6 @@ import gc
 import json
 import os
 import signal
-import threading
 from pathlib import Path
 
 
@@ -21,15 +20,12 @@ class Allocated(ctypes.Structure):
 
 def note(*_: object) -> None:
     gc.collect()
-    alive = gc.get_objects()
-    sessions = sum(type(one).__name__ == "AppSession" for one in alive)
-    jobs = sum(thread.name == "ppsets-job" for thread in threading.enumerate())
-    done = max((one.done for one in alive if type(one).__name__ == "Report"), default=0)
+    sessions = sum(type(one).__name__ == "AppSession" for one in gc.get_objects())
     ask = ctypes.CDLL(None).mallinfo2
     ask.restype = Allocated
     told = ask()
     megabytes = (told.uordblks + told.hblkhd) / 1e6
-    counted = {"megabytes": megabytes, "sessions": sessions, "jobs": jobs, "done": done}
+    counted = {"megabytes": megabytes, "sessions": sessions}
     notes = Path(os.environ["COUNT_NOTES"])
     notes.with_suffix(".new").write_text(json.dumps(counted))
     notes.with_suffix(".new").replace(notes)
