@@ -33,7 +33,7 @@ def test_the_upper_tail_is_the_binomials(trials, share, part):
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.9, 0.99])
-@pytest.mark.parametrize("trials", [1, 5, 50, 1000])
+@pytest.mark.parametrize("trials", [1, 5, 50, pytest.param(1000, marks=pytest.mark.statistical)])
 def test_the_interval_holds_the_truth_at_least_as_often_as_it_says(trials, share):
     """Summed over every possible count: no draw, no luck."""
     held = sum(

@@ -108,6 +108,7 @@ def test_smallest_n_is_where_plans_stop_being_trivial(alpha, epsilon, method):
     assert not plan(3 * n + 1, alpha, epsilon, method=method).is_trivial
 
 
+@pytest.mark.statistical
 @given(n=st.integers(150, 100_000), **CASES)
 @settings(max_examples=40, deadline=None)
 def test_smallest_epsilon_is_exact_to_the_last_bit(n, alpha, method):
@@ -142,6 +143,7 @@ def test_expected_output_matches_a_sum_over_every_bin(n, epsilon, m, alpha, meth
         assert expected_output(p.mechanism, n, m) == NEAR(every_bin_expected_output(p.mechanism, n, m), abs=1e-12)
 
 
+@pytest.mark.statistical
 @given(n=st.integers(10, 20_000), epsilon=st.floats(0.05, 50), **CASES)
 @settings(max_examples=12, deadline=None)
 def test_chosen_m_is_the_best_of_the_whole_grid(n, epsilon, alpha, method):

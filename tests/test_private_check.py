@@ -51,7 +51,10 @@ def test_tails_of_the_noise_are_those_of_its_law(scale):
     assert two[away > within].sum() <= 0.01 < two[away > within - 1].sum()
 
 
-@pytest.mark.parametrize(("epsilon", "n"), [(0.1, 50), (1, 50), (0.1, 1000), (1, 1000), (3, 30)])
+@pytest.mark.parametrize(
+    ("epsilon", "n"),
+    [(0.1, 50), (1, 50), (3, 30), *(pytest.param(one, 1000, marks=pytest.mark.statistical) for one in (0.1, 1))],
+)
 @pytest.mark.parametrize("p", [0.05, 0.8, 0.9, 0.99])
 def test_the_interval_holds_the_truth_at_least_as_often_as_it_says(epsilon, n, p):
     """Summed over the exact law of the noisy count: no draw, no luck."""

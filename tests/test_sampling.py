@@ -51,6 +51,7 @@ def fit(observed: np.ndarray, probability: np.ndarray) -> float:
     return chi_square(observed, probability)[2]
 
 
+@pytest.mark.statistical
 def test_the_fit_notices_a_wrong_law():
     case = CASES["sharp"]
     scores = np.random.default_rng(5).beta(1, 3, case["n"]).round(2)

@@ -52,6 +52,7 @@ def test_outcomes_match_a_plain_loop_over_the_same_splits():
     assert (result.private.mean_size == 3).all()
 
 
+@pytest.mark.statistical
 def test_private_thresholds_follow_the_release_law():
     """All scores equal but for ties leaves one data set whatever the split, so its exact law is known."""
     labels = np.zeros(200, dtype=int)
@@ -63,6 +64,7 @@ def test_private_thresholds_follow_the_release_law():
         assert drawn == pytest.approx(law.probability, abs=0.04)
 
 
+@pytest.mark.statistical
 def test_private_draws_agree_with_simulate_on_average():
     results = run(repetitions=1500)
     scores = conformity_scores(PROBABILITIES, LABELS)

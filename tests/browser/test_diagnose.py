@@ -13,7 +13,7 @@ def diagnose(page, app, *files):
     """Home's demo, then Diagnose with these files, until their sets are there."""
     visit(page, app)
     press(page, "Try the demo")
-    page.get_by_text("Active calibration:").wait_for(timeout=240_000)
+    sees(page, "Active calibration:")
     settle(page)
     go_to(page, "Diagnose")
     if files:
@@ -80,11 +80,17 @@ def test_files_dicom_and_what_is_no_x_ray(app, page, tmp_path):
 
 
 def test_zip_pages_filter_order_and_heat_map(app, page):
+    received: list[bytes] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(frame)))
     diagnose(page, app, xray_archive("xrays.zip", 14, 0))
     assert page.locator(CARDS).count() == 12
+    received.clear()
     page.get_by_role("button", name="Page 2", exact=True).click()
     settle(page)
     page.wait_for_function(f"document.querySelectorAll('{CARDS}').length === 2")
+    sent = b"".join(received)
+    assert sent.count(b"data:image/jpeg") == 2  # a page turn sends that page, however many X-rays there are
+    assert set(re.findall(rb"(\d{3})\\?\.png", sent)) == {b"012", b"013"}
     one = int(metric(page, "One diagnosis"))
     page.get_by_role("radio", name=re.compile(r"^One \(")).click()
     settle(page)

@@ -72,7 +72,7 @@ def test_features_come_with_the_probabilities_whatever_the_batch():
     pictures = [picture(CLASSES[seed % 3], seed, height=150 + 9 * seed) for seed in range(5)]
     one, many = classify(model, pictures, batch_size=2), classify(model, pictures)
     assert one.familiarity == pytest.approx(many.familiarity, abs=1e-3)
-    ((probabilities, features),) = batches(model, pictures)
+    probabilities, features = map(np.concatenate, zip(*batches(model, pictures), strict=True))
     assert np.array_equal(probabilities, many.probabilities)
     assert features.shape == (5, 512)
     logits = features @ model.network.fc.weight.detach().numpy().T + model.network.fc.bias.detach().numpy()

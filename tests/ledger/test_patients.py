@@ -30,6 +30,7 @@ def charge(ledger: Ledger, patients, epsilon, name: str = "ward"):
     return ledger.charge(people, epsilon, named(name), kind="check")
 
 
+@pytest.mark.faults
 def test_random_cohorts_against_sums_for_each_patient(tmp_path, monkeypatch):
     """Never more than the budget for anyone, never refused while everyone has room."""
     monkeypatch.setattr("ppsets_core.ledger.charging.MOST_REFUSALS", 10**6)
@@ -224,6 +225,7 @@ def test_one_home_whatever_the_folder(monkeypatch, tmp_path):
         ledger_path()
 
 
+@pytest.mark.faults
 def test_many_records_at_once_are_known_as_few_are():
     scores = np.random.default_rng(5).random(cohort_module._MANY)
     scores[:2] = 0.0, 1.0

@@ -129,6 +129,7 @@ def test_a_bad_file_in_a_folder_is_named_and_the_rest_go_on(model, tmp_path):
     assert np.allclose(result.probabilities[-1:], alone, rtol=0, atol=1e-5)
 
 
+@pytest.mark.training
 def test_torchs_compiler_is_not_imported_for_a_prediction_and_can_be_afterwards():
     """It takes longer to import than torch itself, and the first answer would wait for it."""
     code = (
