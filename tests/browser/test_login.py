@@ -158,7 +158,14 @@ def test_curators_spend_what_a_steward_opened_and_see_nothing_of_each_other(new_
         stella.get_by_role("button", name="Export everything (JSON)").click()
     exported = json.loads(download.value.path().read_text())
     assert {one["subject"] for one in exported["releases"]} >= {"carl", "cora"}
-    assert "Raise a budget" in stella.get_by_test_id("stMain").inner_text()
+    last = ledger.releases()[-1].account
+    before = ledger.account(last).budget
+    stella.get_by_text("Raise a budget").click()
+    press(stella, "Raise …")
+    fill(stella, "Why", "the audit goes on")
+    press(stella, f"Raise to {before + 1:g}")
+    sees(stella, f"The budget of '{last}' is {before + 1:g} now.")
+    assert ledger.account(last).budget == before + 1
 
 
 def test_a_curator_opens_no_account(page, app, ledger):
