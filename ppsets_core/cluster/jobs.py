@@ -16,6 +16,8 @@ Progress = Callable[[int, int], None]
 TOGETHER = 8  # how many results are added up in one step
 PATIENCE = 20.0  # seconds without any worker, or without the scheduler
 LOOK_EVERY = 0.1
+LOST = ("lost", "pending")
+"""Of a task that was done on a worker which has died since: it is done again."""
 GONE = "{what} of the cluster is gone. Nothing was charged. Start it again and repeat the command."
 
 
@@ -54,9 +56,11 @@ def finished(client: "Client", futures: Sequence["Future"], progress: Progress |
     try:
         while done < len(futures):
             batch = watched.next_batch(block=False)
+            again = [future for future in batch if future.status in LOST]
+            watched.update(again)
             for future in batch:
                 _check(future)
-            done += len(batch)
+            done += len(batch) - len(again)
             if progress:
                 progress(done, len(futures))
             if time.monotonic() - seen > 1:
@@ -105,7 +109,7 @@ def _seen_alive(client: "Client", seen: float) -> float:
 
 
 def _check(future: "Future") -> None:
-    if future.status in ("cancelled", "lost"):
+    if future.status == "cancelled":
         raise ClusterError(GONE.format(what="The scheduler"))
     if future.status == "error":
         error = future.exception()
