@@ -41,8 +41,8 @@ def is_in_view(page, width: int) -> bool:
 @WIDTHS
 def test_a_model_of_14_classes_from_scores_to_a_report(app, new_page, tmp_path, capsys, width):
     page = new_page(width)
-    parts = ["calibration"] * 3000 + ["train"] * 200
-    scores = csv_file(f"fourteen-{width}.csv", table(3200, width, extra={"split": parts}))
+    parts = {"split": ["calibration"] * 3000 + ["train"] * 200, "patient": [f"{width}-{row}" for row in range(3200)]}
+    scores = csv_file(f"fourteen-{width}.csv", table(3200, width, extra=parts))
     visit(page, app, "calibrate")
     choose(page, "A score file")
     upload(page, scores)
