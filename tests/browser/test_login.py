@@ -8,6 +8,7 @@ import time
 import pytest
 
 from ppsets_core import Ledger
+from ppsets_core.ledger.amounts import shown
 from tests.browser.driving import choose, go_to, press, sees, settle, upload
 from tests.browser.logging_in import cookie_of, log_in, serve_with_login
 from tests.browser.samples import score_file
@@ -31,11 +32,12 @@ def ledger(app) -> Ledger:
     return Ledger(app.home / "ledger.sqlite")
 
 
-def fill(page, label: str, value: str) -> None:
-    box = page.get_by_label(label, exact=True)
+def fill(where, label: str, value: str) -> None:
+    """A box of a page, or of a part of it."""
+    box = where.get_by_label(label, exact=True)
     box.fill(value)
     box.press("Enter")
-    settle(page)
+    settle(getattr(where, "page", where))
 
 
 def screens(page) -> list[str]:
@@ -162,9 +164,9 @@ def test_curators_spend_what_a_steward_opened_and_see_nothing_of_each_other(new_
     before = ledger.account(last).budget
     stella.get_by_text("Raise a budget").click()
     press(stella, "Raise …")
-    fill(stella, "Why", "the audit goes on")
-    press(stella, f"Raise to {before + 1:g}")
-    sees(stella, f"The budget of '{last}' is {before + 1:g} now.")
+    fill(stella.locator(".st-key-confirm_raise"), "Why", "the audit goes on")
+    press(stella, f"Raise to {shown(before + 1)}")
+    sees(stella, f"The budget of '{last}' is {shown(before + 1)} now.")
     assert ledger.account(last).budget == before + 1
 
 
