@@ -56,7 +56,6 @@ def main() -> None:
     drop_uploads_of_no_widget()
     st.logo(LOGO, size="large")
     st.html(STYLE)
-    st.html(FOLD_AFTER_CHOICE, unsafe_allow_javascript=True)
     screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
     with guarded():
         if admitted():
@@ -71,6 +70,7 @@ def _page(name: str) -> "StreamlitPage":
 
 def _show(name: str, run: Callable[[], None]) -> None:
     with st.sidebar:
+        st.html(FOLD_AFTER_CHOICE, unsafe_allow_javascript=True)
         calibration = active_calibration()
         if calibration is None:
             st.markdown(":small[No calibration yet.]")
