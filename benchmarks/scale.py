@@ -36,6 +36,7 @@ from ppsets_core.synthetic import write_folder
 from ppsets_core.xrays import read_folder
 
 PART = 2_000_000
+DISTINCT = 100
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -99,8 +100,16 @@ def patients(folder: Path, rows: int, number: int) -> None:
     print(f"{rows:,} rows of {len(counted):,} patients: {spent}, {peak()}")
 
 
+def write_xrays(folder: Path, files: int) -> None:
+    """So many files; a few X-rays, each under many names."""
+    drawn = write_folder(folder, min(files, DISTINCT), 0)
+    for number in range(DISTINCT, files):
+        like = drawn[number % DISTINCT]
+        shutil.copy(like, like.with_name(f"copy_{number:05d}.png"))
+
+
 def xrays(folder: Path, files: int) -> None:
-    write_folder(folder / "xrays", files, 0)
+    write_xrays(folder / "xrays", files)
     jobs = plan_parts(read_folder(folder / "xrays"), load_model(), None, folder / "none")
     seconds = {}
     for workers in (1, 2):
@@ -164,7 +173,7 @@ def tasks(number: int, workers: int) -> None:
 
 def costs(folder: Path, rows: int, files: int) -> None:
     """Seconds of one core and bytes on disk, of scoring, counting, sets and a check."""
-    write_folder(folder / "xrays", files, 0)
+    write_xrays(folder / "xrays", files)
     jobs = moved(plan_parts(read_folder(folder / "xrays"), load_model(), None, folder / "none"), folder / "scores")
     write_part(replace(jobs[0], path=folder / "warm.parquet"))
     scoring = timed_twice(lambda: [write_part(job) for job in jobs])[1] / files
