@@ -20,6 +20,7 @@ from ppsets_core.tradeoffs import label_of
 from ppsets_core.tradeoffs.labelled import Labelled
 from ppsets_core.tradeoffs.outcomes import trends
 from ppsets_core.tradeoffs.sweeps import BINS, EPSILONS, Sweep, record_counts, sweep_epsilon, sweep_m, sweep_n
+from ppsets_core.wording import with_margin
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}
 _JOB, _DONE = JobKey["Experiment"]("explore_job"), "explore_sweep"
@@ -116,6 +117,12 @@ def _draw(experiment: Experiment) -> None:
         format_func=lambda v: f"{v:,g}",
         key=f"explore_point_{experiment.id}",
     )
+    with st.container(horizontal=True, gap="medium", key="explore_mean_sizes"):
+        place = sweep.values.index(value)
+        for name, size_of in trends(sweep, "mean_size").items():
+            found = with_margin(size_of.mean[place], size_of.margin[place])
+            st.metric(f"Set size, {label_of(name)}", found, width="content")
+    st.caption("± is a 95% margin of the mean over all splits. Planner expects the same size, within the margins.")
     results = sweep.at(value)
     figures = {
         "Coverage": histogram_figure(results, "coverage"),
@@ -128,7 +135,6 @@ def _draw(experiment: Experiment) -> None:
     rows = _table(sweep)
     with st.expander("The numbers"):
         st.dataframe(rows, hide_index=True, alt="Mean coverage and set size at each point")
-        st.caption("± is a 95% margin of the mean set size.")
     here = {f"{title} at {value:g}": figure for title, figure in figures.items()}
     take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
 
