@@ -38,7 +38,7 @@ def test_numbers_are_plain_and_a_budget_that_protects_nobody_is_said_so(app, pag
     with page.expect_download() as download:
         page.get_by_role("button", name="Download calibration (JSON)").click()
     edited = json.loads(download.value.path().read_text())
-    edited["threshold"] = round(edited["threshold"] / 2, 3)
+    edited["threshold"] = 1 / edited["m"]
     choose(page, "A saved calibration")
     upload(page, {"name": "edited.json", "mimeType": "application/json", "buffer": json.dumps(edited).encode()})
     sees(page, re.compile("it was changed since it was released"))

@@ -134,7 +134,9 @@ def _draw(experiment: Experiment) -> None:
         column.plotly_chart(figure, key=f"explore_{title}", alt=f"{title} at {value:g}, share by share")
     rows = _table(sweep)
     with st.expander("The numbers"):
-        st.dataframe(rows, hide_index=True, alt="Mean coverage and set size at each point")
+        st.dataframe(
+            [_with_margins(row) for row in rows], hide_index=True, alt="Mean coverage and set size at each point"
+        )
     here = {f"{title} at {value:g}": figure for title, figure in figures.items()}
     take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
 
@@ -150,3 +152,12 @@ def _table(sweep: Sweep) -> list[dict[str, float]]:
             row[f"±, {label_of(name)}"] = round(float(size[name].margin[place]), 4)
         rows.append(row)
     return rows
+
+
+def _with_margins(row: dict[str, float]) -> dict[str, object]:
+    """Each size and its margin in one column, so that all columns fit the screen."""
+    joined: dict[str, object] = {name: value for name, value in row.items() if not name.startswith("±")}
+    for name in set(row) - set(joined):
+        size = name.replace("±", "set size")
+        joined[size] = with_margin(row[size], row[name])
+    return joined
