@@ -28,7 +28,7 @@ MOST_ACCOUNTS = 5
 
 
 def main() -> None:
-    st.title("Private prediction sets for chest X-rays")
+    st.title("Private prediction sets for chest X\u2011rays")  # a hyphen at which no line ends
     st.markdown(
         "A neural network reads a chest X-ray and is often right, but never says when it is unsure. "
         "Here it answers with a **set of diagnoses** that holds the true one as often as you ask, say 9 times in 10. "

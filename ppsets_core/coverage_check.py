@@ -190,7 +190,7 @@ class Promise:
 def in_numbers(line: Line, *, named: bool = False) -> str:
     """How many of how many, the share and its interval."""
     low, high = line.interval
-    name = f"{line.name}: " if named else ""
+    name = f"for {line.name}, " if named else ""
     return (
         f"{name}the true diagnosis is in {line.covered:,} of {line.records:,} sets, {100 * line.coverage:.1f}% "
         f"(95% interval {100 * low:.1f}% to {100 * high:.1f}%)"

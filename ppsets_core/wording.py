@@ -136,6 +136,15 @@ def describe(drawn: Plan, unit: str = "record") -> str:
     return f"α = {drawn.alpha:g}, ε = {drawn.epsilon:g}{per}, the {rule}, n = {drawn.n:,} {unit}s"
 
 
+def with_margin(mean: float, margin: float) -> str:
+    """A mean with the half-width of its 95% interval, which is rounded up.
+
+    >>> with_margin(1.2951, 0.0043)
+    '1.30 ± 0.01'
+    """
+    return f"{mean:.2f} ± {math.ceil(100 * margin) / 100:.2f}"
+
+
 def duration(seconds: float) -> str:
     """A time to come, in as many words as its guess is worth.
 

@@ -84,7 +84,7 @@ def test_a_promise_for_each_diagnosis_is_broken_by_one():
     found = check_coverage(probabilities, labels, calibration, classes=CLASSES)
     assert [line.verdict for line in found.by_diagnosis] == [HOLDS, HOLDS, FAILS]
     assert found.verdict == FAILS
-    assert "c: the true diagnosis is in 100 of 200 sets" in found.words
+    assert "for c, the true diagnosis is in 100 of 200 sets" in found.words
     assert "within each diagnosis" in found.words
 
 

@@ -45,7 +45,7 @@ def softmax_figure(
     if common:
         _name_cutoff(drawn, cutoffs[0], f"cutoff {cutoffs[0]:.3g}")
     else:
-        _name_cutoff(drawn, 0, "red: what each diagnosis needs")
+        _name_cutoff(drawn, 0, "upright line: what each diagnosis needs")
     drawn.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)
     drawn.update_yaxes(range=[len(order) - 0.45, -0.5], fixedrange=True, visible=False)
     drawn.update_layout(margin={"l": 2, "r": 2, "t": 2, "b": _BELOW})

@@ -24,7 +24,7 @@ def check_section(check: Check | None) -> list[Html]:
         element("h2", "Did the promise hold here?"),
         element("p", OWN_VIEW, class_="warn"),
         element("p", check.words),
-        table(rows, ["by", "whose", "covered", "share, 95% interval", "verdict"]),
+        table(rows, ["by", "whose", element("span", "covered", class_="whole"), "share, 95% interval", "verdict"]),
     ]
 
 

@@ -21,6 +21,7 @@ p { margin: 0 0 2.5mm; }
 ul { margin: 0 0 2.5mm; padding-left: 5mm; }
 .lead { color: #555; }
 .small { font-size: 9pt; color: #444; }
+.whole { white-space: nowrap; }
 .warn { border-left: 3pt solid #D55E00; padding: 1mm 3mm; margin: 2mm 0; background: #fdf1e8; }
 .numbers { display: flex; flex-wrap: wrap; gap: 2.5mm; margin: 3mm 0; }
 .numbers div { border: .75pt solid #bbb; border-radius: 2mm; padding: 1.5mm 3mm; min-width: 24mm; break-inside: avoid; }

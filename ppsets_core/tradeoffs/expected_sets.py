@@ -81,16 +81,11 @@ class _Curves:
         assert self.m is not None
         shares = []
         for values in (self.members[number], self.own[number]):
-            bins = bin_index(values, self.m)
-            summed = _joined_up_to(bins, runs.last) - _joined_up_to(bins, runs.first - 1)
+            joined = np.cumsum(np.bincount(bin_index(values, self.m), minlength=self.m + 1))
+            upto = np.cumsum(joined)
+            summed = upto[runs.last] - upto[runs.first - 1]
             shares.append(summed / np.maximum(runs.bins, 1) / max(1, len(values)))
         return np.stack(shares, axis=-1)
-
-
-def _joined_up_to(bins: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Σ_{j ≤ last} #{bins ≤ j}, for sorted bins."""
-    number = np.searchsorted(bins, last, side="right")
-    return (last + 1) * number - np.append(0, np.cumsum(bins))[number]
 
 
 def _curves(records: Labelled, m: int | None) -> _Curves:

@@ -11,7 +11,6 @@ from ppsets_core.tradeoffs.labelled import Labelled
 
 ALPHAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
-REPETITIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ def tradeoff_map(
         for column, epsilon in enumerate(epsilons):
             chosen = plan(n, alpha, epsilon, method=method, per=per, classes=number)
             if not chosen.is_trivial:
-                found = expected_sets(records, chosen, np.random.default_rng(0), REPETITIONS)
+                found = expected_sets(records, chosen, np.random.default_rng(0))
                 sizes[row, column], coverage[row, column] = found.mean_size, found.coverage
             if progress:
                 progress(row * len(epsilons) + column + 1, sizes.size)

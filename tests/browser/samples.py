@@ -11,7 +11,7 @@ LEARNT = "01E392EE-69F9-4E33-BFCE-E5C968654078"  # of the part `train` in assets
 
 
 def score_file(name: str, records: int, seed: int, patients: int | None = None) -> dict:
-    """A CSV upload with probabilities, labels and, if asked for, fewer patients than records."""
+    """A CSV upload with probabilities, labels and, if asked for, patients, who are in no other file."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 3, records)
     logits = rng.normal(0, 1, (records, 3))
@@ -19,7 +19,7 @@ def score_file(name: str, records: int, seed: int, patients: int | None = None) 
     rows = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     lines = [",".join([*(["patient"] if patients else []), "label", *CLASSES])]
     for number, (row, label) in enumerate(zip(rows, labels, strict=True)):
-        patient = [f"p{number % patients}"] if patients else []
+        patient = [f"{name} {number % patients}"] if patients else []
         lines.append(",".join([*patient, CLASSES[label], *map(repr, row.tolist())]))
     return csv_file(name, "\n".join(lines))
 

@@ -1,21 +1,17 @@
 """Ten browser sessions at once on one server: each sees its own, every charge is counted, memory stays bounded."""
 
-import ctypes
 import io
-import json
 import re
-import signal
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from ppsets_core import Ledger
 from ppsets_core.synthetic import draw_xrays
+from tests.browser.counting import Alive, serve_counted
 from tests.browser.driving import choose, go_to, metric, press, settle, upload, visit
 from tests.browser.pictures import png
 from tests.browser.samples import score_file
@@ -23,7 +19,6 @@ from tests.browser.server import App, serve
 
 SESSIONS, SHARED, A_PAGE = 10, "shared ward", 12
 CARDS = "[class*=st-key-card-]"
-COUNTED = Path(__file__).parent / "counted"
 KEPT, ONE, LEFT, ROOM = 4, 4, 5, 1.5  # seconds, uploads in one session, sessions left behind, megabytes
 LONG = 180_000  # milliseconds: with ten at once on two cores each waits for the others
 
@@ -126,32 +121,12 @@ def test_ten_sessions_calibrate_and_classify_at_once(own_app, new_page):
     assert [line for line in own_app.log.read_text().splitlines() if re.search("Traceback|Error in ", line)] == []
 
 
-@dataclass(frozen=True)
-class Alive:
-    """What a server holds once all that can be collected is gone."""
-
-    megabytes: float
-    sessions: int
-
-
 @pytest.fixture(scope="module")
 def counted(chromium, tmp_path_factory) -> Iterator[tuple[App, Callable[[], Alive]]]:
     """The app, which forgets sessions soon after they were left behind, and a way to ask what is alive in it."""
-    if not hasattr(ctypes.CDLL(None), "mallinfo2"):
-        pytest.skip("What is allocated is asked of the GNU C library from 2.33 on.")
     folder = tmp_path_factory.mktemp("counted")
-    notes = folder / "alive.json"
-    environment = {"PYTHONPATH": str(COUNTED), "COUNT_NOTES": str(notes)}
-    with serve(folder, STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL=str(KEPT), **environment) as app:
-
-        def alive() -> Alive:
-            notes.unlink(missing_ok=True)
-            app.process.send_signal(signal.SIGUSR1)
-            while not notes.exists():
-                time.sleep(0.05)
-            return Alive(**json.loads(notes.read_text()))
-
-        yield app, alive
+    with serve_counted(folder, STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL=str(KEPT)) as told:
+        yield told
 
 
 def test_sessions_left_behind_are_let_go(counted, new_page):

@@ -77,6 +77,10 @@ def test_files_dicom_and_what_is_no_x_ray(app, page, tmp_path):
     rows = list(csv.DictReader((tmp_path / "sets.csv").open(encoding="utf-8")))
     assert [row["file"] for row in rows] == ["xray 00.png", "xray 01.png", "scan.dcm", "<b>photo<b> *x*.png"]
     assert rows[3]["reading"] == "flagged"
+    assert {(row["alpha"], row["epsilon"], row["calibration data set"]) for row in rows} == {
+        ("0.1", "1.0", "coronahack-demo")
+    }
+    assert all(row["cutoff(normal)"] and row["model"] and row["exported"] for row in rows)
 
 
 def test_zip_pages_filter_order_and_heat_map(app, page):

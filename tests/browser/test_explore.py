@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.browser.driving import move_slider, press, sees, settle, upload, visit
+from tests.browser.driving import metric, move_slider, press, sees, settle, upload, visit
 from tests.browser.samples import score_file
 
 TRACES = "figures => figures.map(figure => figure.data.map(trace => trace.name).filter(Boolean))"
@@ -45,6 +45,7 @@ def test_levels(app, page):
     over_n, over_epsilon = drawn(page, 2)
     assert over_n == [f"{m}, ε = {e}" for m in ("sharp", "paper") for e in ("0.1", "1", "10")] + ["without privacy"]
     assert "sharp, n = 10,000" in over_epsilon
+    sees(page, re.compile("a line can dip there"))
 
 
 def test_a_click_on_the_map_takes_its_point_to_calibrate(app, page):
@@ -107,6 +108,38 @@ def test_random_splits(app, page, over):
     assert {"paper's rule", "sharp rule", "without privacy", "asked for"} == set(coverage)
     assert {"paper's rule", "sharp rule", "without privacy"} == set(size)
     assert len(histograms) == 3
+    marks = page.locator(PLOTS).first.evaluate(
+        "plot => plot.data.filter(trace => trace.name && trace.showlegend !== false).map(trace => trace.marker?.symbol)"
+    )
+    assert not any("open" in str(mark) for mark in marks)  # hollow means too few records, and not in the legend
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_planner_and_random_splits_agree_within_the_margins_that_both_show(app, new_page, width):
+    page = new_page(width)
+    visit(page, app, "explore")
+    rules = {"Sharp rule": "sharp rule", "Paper's rule": "paper's rule", "Without privacy": "without privacy"}
+    planned = {name: sized(metric(page.locator(".st-key-explore_expected"), name)) for name in rules}
+    view(page, "Random splits")
+    press(page, "Run")
+    drawn(page, 5)
+    assert page.get_by_role("slider", name="Privacy loss ε").get_attribute("aria-valuetext") == "1"
+    for name, label in rules.items():
+        (size, margin), (mean, other) = planned[name], sized(metric(page, f"Set size, {label}"))
+        assert 0 < margin <= other < 0.1
+        assert abs(size - mean) <= margin + other, name
+    assert planned["Paper's rule"][0] - planned["Sharp rule"][0] > 0.1  # sizes that differ are told apart
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+    page.get_by_role("radio", name="Simulated", exact=True).click()
+    sees(page, re.compile("What was run before is of other records"))
+    settle(page)
+    assert page.locator(PLOTS).count() == 0
+
+
+def sized(shown: str) -> tuple[float, float]:
+    """A mean and its margin, of "1.29 ± 0.01"."""
+    mean, margin = shown.split(" ± ")
+    return float(mean), float(margin)
 
 
 def test_a_long_run_shows_progress_and_can_be_cancelled(app, page):

@@ -107,6 +107,7 @@ def tune(at, files):
     return finish(at, "tuning_job")
 
 
+@pytest.mark.training
 def test_fine_tune_watch_and_use(model_screen, labelled_zip):
     at = calibrated(model_screen("Fine-tune"))
     assert button(at, "Fine-tune").disabled

@@ -12,7 +12,7 @@ from ppsets_core.rules import DEFAULT, RULES, GroupRule
 from ppsets_core.split_conformal import conformal_rank
 from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets
 from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up
+from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
 
 NUMBERS_HELP = (
     "m\\* is the number of steps between 0 and 1 at which the threshold may lie, γ\\* the share of the error allowance "
@@ -20,7 +20,10 @@ NUMBERS_HELP = (
     "threshold aims to reach."
 )
 HARDLY_ANYTHING = 0.995
-SIZE_HELP = "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses."
+SIZE_HELP = (
+    "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses; "
+    "± is a 95% margin of the mean."
+)
 FAMILIARITY_HELP = (
     "A second threshold is released with the others: X-rays above it are marked as unlike these when they are "
     "diagnosed, and an alarm is raised where too many are. It takes its share of the same ε. 0 leaves it out."
@@ -139,8 +142,7 @@ def _show_coverage(planned: Plan) -> None:
     st.metric("Coverage promised", f"≥ {100 * planned.coverage_lower:.1f}%", width="content")
     st.metric("Coverage expected", f"{100 * planned.coverage_expected:.1f}%", help=EXPECTED_HELP, width="content")
     if (found := _expected_sets(planned)) is not None:
-        shown = f"{found.mean_size:.2f}"
-        st.metric("Set size expected", shown, help=f"{SIZE_HELP} ± {found.margin:.2f}.", width="content")
+        st.metric("Set size expected", with_margin(found.mean_size, found.margin), help=SIZE_HELP, width="content")
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
@@ -152,7 +154,7 @@ def _expected_sets(planned: Plan) -> ExpectedSets | None:
         return None
     if planned.per is not None and planned.groups != len(public.classes):
         return None
-    return expected_sets(Labelled.of(public), planned, np.random.default_rng(0), 100 if planned.per is None else 40)
+    return expected_sets(Labelled.of(public), planned, np.random.default_rng(0))
 
 
 def _rank(aim: float) -> str:

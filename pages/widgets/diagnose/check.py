@@ -79,9 +79,9 @@ def _row(what: str, line: Line) -> dict[str, object]:
     low, high = (f"{100 * limit:.1f}%" for limit in line.interval)
     return {
         what: line.name,
-        "covered": f"{line.covered:,} of {line.records:,}",
         "share": "" if math.isnan(line.coverage) else f"{100 * line.coverage:.1f}%",
         "95% interval": f"{low} to {high}" if line.records else "",
+        "covered": f"{line.covered:,} of {line.records:,}",
         **({"verdict": line.verdict} if what == "diagnosis" else {}),
     }
 

@@ -19,7 +19,7 @@ from ppsets_core.coverage_check import Check, check_of
 from ppsets_core.diagnosis.patient_parts import SetTally, tally_task
 from ppsets_core.records.checked import check_data_set
 from ppsets_core.records.patient_data_set import PatientDataSet, open_new_patients
-from ppsets_core.wording import NOT_A_DEVICE, scope
+from ppsets_core.wording import scope
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -86,7 +86,7 @@ def _show(found: Found) -> None:
         st.metric("Patients", f"{len(tally):,}", width="content")
         for label, number in (("One diagnosis", tally.one), ("Several", tally.several), ("None", tally.none)):
             st.metric(label, f"{number:,}", width="content")
-    st.markdown(f":small[{scope(found.calibration)} {NOT_A_DEVICE}]")
+    st.markdown(f":small[{scope(found.calibration)}]")
     if found.calibration.is_for(model) is None:
         st.caption("Calibration and data set do not both name their model; the two must belong together.")
     if found.check is not None:

@@ -55,7 +55,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
             rows,
             hide_index=True,
             column_order=columns_told(rows, besides=in_download),
-            column_config={"file": st.column_config.Column(width="medium")},
+            column_config={name: st.column_config.Column(width="medium") for name in ("file", "set")},
             alt="Every X-ray with its set and review",
         )
         st.caption("The probabilities of every diagnosis are on the cards and in the download.")

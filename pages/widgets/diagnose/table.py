@@ -23,7 +23,7 @@ from ppsets_core.files.names import shown_name
 from ppsets_core.provenance import Provenance
 from ppsets_core.records import read_new_patients
 from ppsets_core.reports.rows import table_report
-from ppsets_core.wording import NOT_A_DEVICE, scope
+from ppsets_core.wording import scope
 
 MOST_SHOWN = 100_000
 FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none"}
@@ -77,7 +77,7 @@ def _show_sets(sets: PatientSets, calibration: Drawn, of: str, name: str) -> Non
         st.metric("Patients", f"{len(patients):,}", width="content")
         for label, kind in (("One diagnosis", "one"), ("Several", "several"), ("None", "none")):
             st.metric(label, f"{tally[kind]:,}", width="content")
-    st.markdown(f":small[{scope(calibration)} {NOT_A_DEVICE}]")
+    st.markdown(f":small[{scope(calibration)}]")
     if calibration.is_for(patients.model) is None:
         st.caption("Calibration and table do not both name their model; the two must belong together.")
     if sets.check is not None:

@@ -11,6 +11,7 @@ from ppsets_core.figures.by_diagnosis import by_diagnosis_figure
 from ppsets_core.planning import DIAGNOSIS
 from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets, nonprivate_sets
 from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.wording import with_margin
 
 MOST_CLASSES = 20
 
@@ -48,7 +49,7 @@ def show_by_diagnosis(records: PublicRecords | None) -> None:
     )
     st.caption(
         f"Means over simulated calibrations with {n:,} of the records chosen above, drawn with replacement; "
-        "± is a 95% margin of the mean."
+        "± is a 95% margin of the mean. Dashed: the coverage asked for."
     )
     said = f"{records.name}, n = {n:,}, α = {alpha:g}, ε = {epsilon:g}"
     take_away("By diagnosis", {"Coverage by diagnosis": drawn}, said, rows)
@@ -70,5 +71,5 @@ def _found(
 
 def _row(name: str, sets: ExpectedSets, classes: tuple[str, ...]) -> dict[str, object]:
     by_class = {c: f"{100 * share:.1f}%" for c, share in zip(classes, sets.coverage_by_class, strict=True)}
-    size = f"{sets.mean_size:.2f} ± {sets.margin:.2f}"
+    size = with_margin(sets.mean_size, sets.margin)
     return {"calibrated": name, "set size": size, "all together": f"{100 * sets.coverage:.1f}%", **by_class}

@@ -13,7 +13,7 @@ from ppsets_core.tradeoffs import NONPRIVATE, label_of
 from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets, nonprivate_sets
 from ppsets_core.tradeoffs.level_curves import records_needed
 from ppsets_core.tradeoffs.sweeps import log_grid
-from ppsets_core.wording import guarantee, rounded_up
+from ppsets_core.wording import guarantee, rounded_up, with_margin
 
 
 def show_planner(records: PublicRecords | None) -> None:
@@ -31,7 +31,7 @@ def show_planner(records: PublicRecords | None) -> None:
     with right.container(border=True, height="stretch"):
         _epsilon_for(alpha, n)
     if records is not None:
-        with st.container(border=True):
+        with st.container(border=True, key="explore_expected"):
             _size_for(records, alpha, epsilon, n)
     st.subheader("Records needed at every ε", anchor=False)
     needed = records_needed_figure(records_needed(log_grid(0.01, 20, 25), alpha))
@@ -71,19 +71,20 @@ def _size_for(records: PublicRecords, alpha: float, epsilon: float, n: int) -> N
     for column, method in zip(columns, RULES, strict=True):
         planned = plan(n, alpha, epsilon, method=method)
         found = expected_sets(records.labelled, planned, np.random.default_rng(0))
-        column.metric(_title(method), f"{found.mean_size:.2f}", help=guarantee(planned))
-        column.caption(_margin(found))
+        with column:
+            _show_size(method, found, guarantee(planned))
     exact = nonprivate_sets(records.labelled, n, alpha, np.random.default_rng(0))
-    last.metric(_title(NONPRIVATE), f"{exact.mean_size:.2f}")
-    last.caption(_margin(exact))
+    with last:
+        _show_size(NONPRIVATE, exact)
     st.caption(
-        "Diagnoses in a set, means over simulated calibrations with the records chosen above, drawn with replacement. "
-        "Other patients and another model give other sizes."
+        "Diagnoses in a set, means over simulated calibrations with the records chosen above, drawn with replacement; "
+        "± is a 95% margin of the mean. Other patients and another model give other sizes."
     )
 
 
-def _margin(found: ExpectedSets) -> str:
-    return f"± {found.margin:.2f}; coverage {100 * found.coverage:.1f}%"
+def _show_size(series: str, found: ExpectedSets, told: str | None = None) -> None:
+    st.metric(_title(series), with_margin(found.mean_size, found.margin), help=told)
+    st.caption(f"Coverage {100 * found.coverage:.1f}%")
 
 
 def _title(series: str) -> str:

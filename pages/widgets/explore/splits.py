@@ -20,6 +20,7 @@ from ppsets_core.tradeoffs import label_of
 from ppsets_core.tradeoffs.labelled import Labelled
 from ppsets_core.tradeoffs.outcomes import trends
 from ppsets_core.tradeoffs.sweeps import BINS, EPSILONS, Sweep, record_counts, sweep_epsilon, sweep_m, sweep_n
+from ppsets_core.wording import with_margin
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}
 _JOB, _DONE = JobKey["Experiment"]("explore_job"), "explore_sweep"
@@ -116,6 +117,12 @@ def _draw(experiment: Experiment) -> None:
         format_func=lambda v: f"{v:,g}",
         key=f"explore_point_{experiment.id}",
     )
+    with st.container(horizontal=True, gap="medium", key="explore_mean_sizes"):
+        place = sweep.values.index(value)
+        for name, size_of in trends(sweep, "mean_size").items():
+            found = with_margin(size_of.mean[place], size_of.margin[place])
+            st.metric(f"Set size, {label_of(name)}", found, width="content")
+    st.caption("± is a 95% margin of the mean over all splits. Planner expects the same size, within the margins.")
     results = sweep.at(value)
     figures = {
         "Coverage": histogram_figure(results, "coverage"),
@@ -127,8 +134,9 @@ def _draw(experiment: Experiment) -> None:
         column.plotly_chart(figure, key=f"explore_{title}", alt=f"{title} at {value:g}, share by share")
     rows = _table(sweep)
     with st.expander("The numbers"):
-        st.dataframe(rows, hide_index=True, alt="Mean coverage and set size at each point")
-        st.caption("± is a 95% margin of the mean set size.")
+        st.dataframe(
+            [_with_margins(row) for row in rows], hide_index=True, alt="Mean coverage and set size at each point"
+        )
     here = {f"{title} at {value:g}": figure for title, figure in figures.items()}
     take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
 
@@ -144,3 +152,12 @@ def _table(sweep: Sweep) -> list[dict[str, float]]:
             row[f"±, {label_of(name)}"] = round(float(size[name].margin[place]), 4)
         rows.append(row)
     return rows
+
+
+def _with_margins(row: dict[str, float]) -> dict[str, object]:
+    """Each size and its margin in one column, so that all columns fit the screen."""
+    joined: dict[str, object] = {name: value for name, value in row.items() if not name.startswith("±")}
+    for name in set(row) - set(joined):
+        size = name.replace("±", "set size")
+        joined[size] = with_margin(row[size], row[name])
+    return joined

@@ -38,21 +38,25 @@ def test_addresses_that_others_can_reach(address):
     assert not is_local(address)
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
 def test_it_listens_nowhere_else_without_a_log_in(address):
     assert ending_of("--server.address", address).startswith("ppsets: Without a log-in this app listens on localhost")
 
 
+@pytest.mark.faults
 def test_it_has_no_other_name_without_a_log_in():
     said = ending_of(STREAMLIT_SERVER_ALLOWED_HOSTS="ppsets.example")
     assert said.startswith("ppsets: Without a log-in this app listens on localhost")
 
 
+@pytest.mark.faults
 def test_hosts_are_named_in_full_and_headers_are_not_trusted():
     assert "without *" in ending_of(STREAMLIT_SERVER_ALLOWED_HOSTS="*.example")
     assert "must be empty" in ending_of(STREAMLIT_SERVER_TRUSTED_USER_HEADERS='{"X-User": "sub"}')
 
 
+@pytest.mark.faults
 def test_the_name_at_which_people_log_in_must_be_allowed(tmp_path):
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS)

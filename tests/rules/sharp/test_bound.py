@@ -44,7 +44,10 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("n", "k", "m", "epsilon"), CASES)
+SLOW = [pytest.param(*case, marks=pytest.mark.statistical) for case in CASES if case[0] >= 50]
+
+
+@pytest.mark.parametrize(("n", "k", "m", "epsilon"), [*(case for case in CASES if case[0] < 50), *SLOW])
 def test_loss_matches_a_plain_transcription(n, k, m, epsilon):
     plain = plain_loss(n, k, m, epsilon)
     assert -1e-12 <= float(loss(n, n - k, m, epsilon)) - plain <= 1e-8 * (1 + plain)

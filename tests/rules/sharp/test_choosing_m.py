@@ -60,7 +60,9 @@ def test_chosen_m_is_the_best_of_the_whole_grid(n, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.04, 0.6, 2.0, 14.0, 120.0])
-@pytest.mark.parametrize("count", [0, 1, 12, 60, 500, 4000])
+@pytest.mark.parametrize(
+    "count", [0, 12, *(pytest.param(n, marks=pytest.mark.statistical) for n in (1, 60, 500, 4000))]
+)
 def test_chosen_m_of_a_class_is_the_best_of_the_whole_grid(count, epsilon):
     for alpha in (0.05, 0.3):
         ranks = least_ranks(count, alpha, epsilon / 2, Sharp.grid).tolist()

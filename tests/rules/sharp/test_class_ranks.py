@@ -29,7 +29,9 @@ def check(n: int, alpha: float, epsilon: float, m: int, every: int) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0, 4.0, 20.0])
-@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize(
+    "alpha", [0.1, *(pytest.param(one, marks=pytest.mark.statistical) for one in (0.01, 0.3, 0.5))]
+)
 def test_steps_are_0_or_1_and_ranks_are_the_least(alpha, epsilon):
     for m in (2, 12, 300):
         check(250, alpha, epsilon, m, 29)
