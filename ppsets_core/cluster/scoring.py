@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ppsets_core.cluster.jobs import Progress, finished, spread, told
 from ppsets_core.network.scored_parts import PartJob, write_part
+from ppsets_core.xrays.prefetch import alone
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -12,7 +13,13 @@ if TYPE_CHECKING:
 
 def score(client: "Client", jobs: Sequence[PartJob], *, progress: Progress | None = None) -> None:
     """Write these parts; those of a worker that is lost are written by another. What is written stays."""
-    futures = spread(client, write_part, [(job,) for job in jobs])
+    futures = spread(client, write_part_alone, [(job,) for job in jobs])
     finished(client, futures, progress)
     for future in futures:
         told(future.result())
+
+
+def write_part_alone(job: PartJob) -> int:
+    """`write_part` on one core."""
+    with alone():
+        return write_part(job)

@@ -5,6 +5,7 @@ import pytest
 
 from ppsets_core.__main__ import main
 from ppsets_core.cluster import jobs
+from ppsets_core.cluster.connection import connected
 from ppsets_core.commands.cluster_options import Steps
 from ppsets_core.network import scored_parts
 from ppsets_core.synthetic import write_folder
@@ -86,3 +87,14 @@ def test_one_worker_s_death_is_not_noticed_and_the_scheduler_s_is_said(tmp_path,
         pd.read_parquet(path).sort_values("file", ignore_index=True) for path in (out, tmp_path / "here")
     )
     pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_there_are_as_many_workers_as_asked_for_each_with_one_thread(workers):
+    def threads() -> int:
+        import torch
+
+        return torch.get_num_threads()
+
+    with connected(workers=workers) as client:
+        assert list(client.run(threads).values()) == [1] * workers

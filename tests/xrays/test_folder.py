@@ -6,7 +6,7 @@ import pytest
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import Picture, read_folder
-from ppsets_core.xrays.prefetch import AHEAD
+from ppsets_core.xrays.prefetch import AHEAD, alone
 
 from .samples import dicom, film, png, upload, zipped
 
@@ -61,6 +61,16 @@ def test_pictures_come_in_order_and_reading_stays_a_few_ahead(tmp_path):
     assert read + [one.name for one in refused] == [xray.name for xray in folder.xrays[1:]]
     assert len(read) <= AHEAD + 1
     assert _readers() == 0
+
+
+def test_alone_nothing_is_read_ahead_and_the_same_comes_out():
+    folder = _folder({f"{i}.png": PICTURE for i in range(5)})
+    with alone():
+        stream = folder.pictures()
+        names = [next(stream).name]
+        assert _readers() == 0
+        names += [picture.name for picture in stream]
+    assert names == [picture.name for picture in folder.pictures()]
 
 
 def test_stopping_early_ends_the_threads():
