@@ -172,7 +172,9 @@ def overhead(folder: Path, rows: int) -> None:
 def tasks(number: int, workers: int) -> None:
     """Tasks that do nothing, and their results added up as a tree, through a scheduler whose workers are threads."""
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None) as nodes,
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0
+        ) as nodes,
         Client(nodes, set_as_default=False) as client,
     ):
         given = [(one,) for one in range(number)]
