@@ -157,7 +157,8 @@ def _table(sweep: Sweep) -> list[dict[str, float]]:
 def _with_margins(row: dict[str, float]) -> dict[str, object]:
     """Each size and its margin in one column, so that all columns fit the screen."""
     joined: dict[str, object] = {name: value for name, value in row.items() if not name.startswith("±")}
-    for name in set(row) - set(joined):
-        size = name.replace("±", "set size")
-        joined[size] = with_margin(row[size], row[name])
+    for name, margin in row.items():
+        if name.startswith("±"):
+            size = name.replace("±", "set size")
+            joined[size] = with_margin(row[size], margin)
     return joined
