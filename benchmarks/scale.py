@@ -3,7 +3,7 @@
 Wanted on a quiet machine: counting ÷ a bare bincount ≥ 0.5 with a peak below 1 GB for 10⁸ scores (`scores --rows 1e8`);
 one record of each of 10⁷ patients below 3 GB (`patients --rows 3e7 --patients 1e7`); two workers ÷ one ≥ 1.7 over
 2,000 X-rays, with probabilities equal to those of this process to 1e-6, and Dask ÷ a plain process pool ≤ 1.15
-(`xrays --files 2000`; `overhead --rows 1e8` is the same of counting). `tasks --workers 512` tells what a task costs a
+(`xrays --files 2000`; `overhead --rows 1e8` is the same of counting). `tasks --workers 64` tells what a task costs a
 scheduler whose workers, simulated in one process, have nothing to do; `costs` what a row or an X-ray costs a core."""
 
 import argparse
