@@ -51,7 +51,7 @@ def best_seconds(work: Callable[[], object], repeats: int) -> float:
 @torch.inference_mode()
 def network_over_matmul(model: XrayModel) -> tuple[float, float]:
     """GFLOP/s of the network alone at the batch it is used with, and of a large float32 matrix product."""
-    inputs = torch.rand(BATCH_SIZE, 3, model.preprocessing.crop, model.preprocessing.crop)
+    inputs = torch.rand(BATCH_SIZE, 3, model.preprocessing.side, model.preprocessing.side)
     inputs = inputs.contiguous(memory_format=torch.channels_last)
     with FlopCounterMode(display=False) as counter:
         model.network(inputs)
@@ -85,8 +85,7 @@ def plain_loop(model: XrayModel, folder: Path) -> np.ndarray:
     view = transforms.Compose(
         [
             transforms.Grayscale(3),
-            transforms.Resize(model.preprocessing.resize),
-            transforms.CenterCrop(model.preprocessing.crop),
+            transforms.Resize((model.preprocessing.side, model.preprocessing.side)),
             transforms.ToTensor(),
             transforms.Normalize(model.preprocessing.mean, model.preprocessing.std),
         ]

@@ -17,7 +17,7 @@ from ppsets_core.xrays import Picture, XrayFolder
 from ppsets_core.xrays.coronahack_split import read_coronahack
 from tools.training_xrays import patient_folds
 
-POWER, SHRINKAGE = 0.75, 0.1
+POWER, SHRINKAGE = 0.5, 0.05
 """What features are raised to, and how far their covariance is drawn towards that of a ball."""
 FOLDS, SEED = 5, 0
 MIDDLE, STEPS = 0.97, 14

@@ -13,14 +13,14 @@ _LARGEST_OVERLAY = 1024
 
 
 def heat_map(model: XrayModel, picture: Picture, class_index: int) -> np.ndarray:
-    """How much each place speaks for the class, in [0, 1], in the picture's shape; 0 outside what the network sees."""
+    """How much each place speaks for the class, in [0, 1], in the picture's shape; 0 on its margins."""
     if not 0 <= class_index < len(model.classes):
         raise InputError(f"There is no class {class_index}: this model has classes 0 to {len(model.classes) - 1}.")
     features = _last_filters(model, picture).requires_grad_()
     pooled = model.network.avgpool(features).flatten(1)
     (slope,) = torch.autograd.grad(model.network.fc(pooled)[0, class_index], features)
     heat = F.relu((features.detach() * slope.mean(dim=(2, 3), keepdim=True)).sum(dim=1, keepdim=True))
-    return _into_picture(heat, picture, model)
+    return _into_picture(heat, picture)
 
 
 @torch.no_grad()
@@ -32,13 +32,12 @@ def _last_filters(model: XrayModel, picture: Picture) -> torch.Tensor:
     return net.layer4(net.layer3(net.layer2(net.layer1(stem))))
 
 
-def _into_picture(heat: torch.Tensor, picture: Picture, model: XrayModel) -> np.ndarray:
-    """The heat of what the network sees, its peak made 1, laid where that lies in the picture."""
-    seen = model.preprocessing.seen_of(picture.frame)
-    side = seen.bottom - seen.top
-    spread = F.interpolate(heat, (side, side), mode="bilinear", align_corners=False)[0, 0]
+def _into_picture(heat: torch.Tensor, picture: Picture) -> np.ndarray:
+    """The heat, its peak made 1, laid on the frame of the picture, which is what the network sees."""
     whole = np.zeros(picture.grey.shape, dtype=np.float32)
-    seen.of(whole)[:] = (spread / spread.max().clamp(min=1e-12)).numpy()
+    seen = picture.frame.of(whole)
+    spread = F.interpolate(heat, seen.shape, mode="bilinear", align_corners=False)[0, 0]
+    seen[:] = (spread / spread.max().clamp(min=1e-12)).numpy()
     return whole
 
 

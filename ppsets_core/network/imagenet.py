@@ -25,5 +25,5 @@ def imagenet_model() -> XrayModel:
     network = build_resnet18(len(weights.meta["categories"]))
     network.load_state_dict(state)
     view = weights.transforms()
-    preprocessing = Preprocessing(view.resize_size[0], view.crop_size[0], tuple(view.mean), tuple(view.std))
+    preprocessing = Preprocessing(view.crop_size[0], tuple(view.mean), tuple(view.std))
     return XrayModel(tuple(weights.meta["categories"]), preprocessing, 1.0, network.eval())

@@ -15,7 +15,6 @@ from ppsets_core.model_fingerprint import new_fingerprint
 from ppsets_core.network.dp_sgd import Privacy, make_private
 from ppsets_core.network.fast import BATCH_SIZE
 from ppsets_core.network.measures import accuracy_and_recall, class_weights, fit_temperature
-from ppsets_core.network.preprocess import centre_crop
 from ppsets_core.network.recipe import Epoch, Watcher, check_settings
 from ppsets_core.network.training_set import TrainingSet
 from ppsets_core.network.weights import XrayModel
@@ -116,12 +115,12 @@ def fine_tune_last_layer(
 @torch.no_grad()
 def features(model: XrayModel, data: TrainingSet, progress: Callable[[int], None] | None = None) -> Tensor:
     """What the last layer sees of each X-ray (N, 512): exactly one row per X-ray, no random views."""
-    crop = model.preprocessing.crop
+    side = model.preprocessing.side
     fast = model.fast_network
-    batch = torch.zeros(BATCH_SIZE, 3, crop, crop).contiguous(memory_format=torch.channels_last)
+    batch = torch.zeros(BATCH_SIZE, 3, side, side).contiguous(memory_format=torch.channels_last)
     rows = []
     for greys in data.greys.split(BATCH_SIZE):
-        batch[: len(greys)] = model.preprocessing.normalise(centre_crop(greys.float() / 255, crop))
+        batch[: len(greys)] = model.preprocessing.normalise(greys.float() / 255)
         rows.append(fast(batch)[1][: len(greys)].clone())
         if progress:
             progress(sum(map(len, rows)))

@@ -23,9 +23,14 @@ def accuracy_and_recall(logits: Tensor, labels: Tensor) -> tuple[float, float]:
     return right.mean().item(), torch.stack(recalls).mean().item()
 
 
-def fit_temperature(logits: Tensor, labels: Tensor) -> float:
-    """The divisor of the logits, between ¼ and 4, that makes the held-out labels likeliest; 1 without any."""
+def fit_temperature(logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> float:
+    """The divisor of the logits, between ¼ and 4, that makes the held-out labels likeliest; 1 without any. `weights`
+    say how many X-rays each stands for."""
     if len(labels) == 0:
         return 1.0
-    grid = torch.logspace(-2, 2, 401, base=2, dtype=torch.float64).tolist()
-    return min(grid, key=lambda temperature: F.cross_entropy(logits.double() / temperature, labels).item())
+    weights = torch.ones(len(labels)) if weights is None else weights
+
+    def loss(temperature: float) -> float:
+        return float(weights.double() @ F.cross_entropy(logits.double() / temperature, labels, reduction="none"))
+
+    return min(torch.logspace(-2, 2, 401, base=2, dtype=torch.float64).tolist(), key=loss)

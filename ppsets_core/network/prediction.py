@@ -67,8 +67,8 @@ def batches(
     first picture comes alone, for whoever waits to see something happen."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
-    crop = model.preprocessing.crop
-    batch = torch.zeros(batch_size, 3, crop, crop).contiguous(memory_format=torch.channels_last)
+    side = model.preprocessing.side
+    batch = torch.zeros(batch_size, 3, side, side).contiguous(memory_format=torch.channels_last)
     filled, full = 0, 1
 
     def run() -> tuple[np.ndarray, np.ndarray]:

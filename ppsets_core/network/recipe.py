@@ -9,8 +9,8 @@ from ppsets_core.errors import InputError
 
 @dataclass(frozen=True)
 class Recipe:
-    """The defaults are those of the bundled weights: AdamW, one cycle, smoothed labels, averaged weights. From scratch
-    the first epochs (`coarse_share` of them) see smaller views (`coarse_size` pixels), which cost half."""
+    """AdamW, one cycle, smoothed labels, averaged weights. From scratch the first epochs (`coarse_share` of them) see
+    smaller views (`coarse_size` pixels), which cost a third."""
 
     epochs: int = 22
     batch_size: int = 32

@@ -11,7 +11,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.network.augmentation import augment
 from ppsets_core.network.checkpoint import keep, restore
 from ppsets_core.network.measures import accuracy_and_recall, class_weights, fit_temperature
-from ppsets_core.network.preprocess import Preprocessing, centre_crop
+from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.recipe import Epoch, Recipe, Watcher
 from ppsets_core.network.resnet import build_resnet18
 from ppsets_core.network.training_set import TrainingSet
@@ -60,7 +60,7 @@ def train_model(
     loss_of = nn.CrossEntropyLoss(class_weights(rest), label_smoothing=recipe.label_smoothing)
     for epoch in range(first, recipe.epochs):
         generator = torch.Generator().manual_seed(recipe.seed * 100_003 + epoch)
-        size = recipe.coarse_size if epoch < coarse_epochs else preprocessing.crop
+        size = recipe.coarse_size if epoch < coarse_epochs else preprocessing.side
         network.train()
         total = 0.0
         for rows in torch.randperm(len(rest), generator=generator)[: steps * recipe.batch_size].view(steps, -1):
@@ -101,5 +101,5 @@ def _logits(network: nn.Module, data: TrainingSet, preprocessing: Preprocessing)
     network.eval()
     pieces = [torch.zeros(0, len(data.classes))]
     for greys in data.greys.split(32):
-        pieces.append(network(preprocessing.normalise(centre_crop(greys.float() / 255, preprocessing.crop))))
+        pieces.append(network(preprocessing.normalise(greys.float() / 255)))
     return torch.cat(pieces).clone()

@@ -12,7 +12,7 @@ from torch import Tensor
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import shown_name
 from ppsets_core.files.refused import Refused
-from ppsets_core.network.preprocess import resized_square
+from ppsets_core.network.preprocess import stretched
 from ppsets_core.xrays.folder import XrayFolder
 from ppsets_core.xrays.picture import read_picture
 
@@ -65,8 +65,8 @@ def _place(patient: str, seed: int) -> float:
 
 
 def square_grey(grey: np.ndarray, side: int) -> Tensor:
-    """The middle square of a picture as training keeps it: 8-bit, (1, side, side)."""
-    return (resized_square(grey, side) * 255).round().to(torch.uint8)
+    """The whole X-ray as training keeps it: 8-bit, (1, side, side)."""
+    return (stretched(grey, side) * 255).round().to(torch.uint8)
 
 
 def read_training_set(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LARGEST_FILE = 64 * 2**20
 _MOST_CLASSES = 100
 _LARGEST_SIDE = 320  # work grows with its square: a batch costs a few times what ImageNet's 224 does, no more
-_FIELDS = {"architecture", "classes", "resize", "crop", "mean", "std", "temperature"}
+_FIELDS = {"architecture", "classes", "side", "mean", "std", "temperature"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class XrayModel:
     @cached_property
     def fast_network(self) -> torch.jit.ScriptModule:
         """The same network, frozen and fused, as prediction runs it."""
-        return optimise(self.network, self.preprocessing.crop)
+        return optimise(self.network, self.preprocessing.side)
 
 
 def load_model(path: str | Path | None = None, *, name: str | None = None) -> XrayModel:
@@ -95,8 +95,7 @@ def _contents(model: XrayModel) -> tuple[dict[str, Tensor], dict[str, str]]:
     facts = {
         "architecture": "resnet18",
         "classes": model.classes,
-        "resize": model.preprocessing.resize,
-        "crop": model.preprocessing.crop,
+        "side": model.preprocessing.side,
         "mean": model.preprocessing.mean,
         "std": model.preprocessing.std,
         "temperature": model.temperature,
@@ -139,6 +138,10 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
     word."""
     try:
         facts = json.loads(metadata["ppsets"])
+        if "crop" in facts:
+            raise FileError(
+                f"{name} was written by an older ppsets, whose networks saw the middle of an X-ray only. Train anew."
+            )
         fingerprint = facts.pop("fingerprint", None)
         if set(facts) != _FIELDS or facts["architecture"] != "resnet18":
             raise ValueError("fields")
@@ -149,9 +152,8 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
             raise ValueError("classes")
         if not 2 <= len(set(classes)) == len(classes) <= _MOST_CLASSES:
             raise ValueError("classes")
-        resize, crop = facts["resize"], facts["crop"]
-        if not (isinstance(resize, int) and isinstance(crop, int) and 32 <= crop <= resize <= _LARGEST_SIDE):
-            raise ValueError("sizes")
+        if not (isinstance(facts["side"], int) and 32 <= facts["side"] <= _LARGEST_SIDE):
+            raise ValueError("side")
         mean, std = (tuple(map(float, facts[key])) for key in ("mean", "std"))
         temperature = float(facts["temperature"])
         if not (len(mean) == len(std) == 3 and all(map(math.isfinite, mean)) and all(0 < s < math.inf for s in std)):
@@ -163,7 +165,7 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
             f"{name} does not say its classes, picture size and temperature as ppsets writes them. "
             "Use weights that `ppsets train` wrote."
         ) from error
-    return classes, Preprocessing(resize, crop, mean, std), temperature, fingerprint
+    return classes, Preprocessing(facts["side"], mean, std), temperature, fingerprint
 
 
 def _checked(file: safe_open, network: nn.Module, name: str) -> dict[str, Tensor]:

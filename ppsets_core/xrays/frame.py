@@ -21,13 +21,6 @@ class Frame(NamedTuple):
     bottom: int
     right: int
 
-    def middle(self, share: float = 1.0) -> "Frame":
-        """The middle square of it, of that share of its shorter side."""
-        height, width = self.bottom - self.top, self.right - self.left
-        side = max(1, round(share * min(height, width)))
-        top, left = self.top + (height - side) // 2, self.left + (width - side) // 2
-        return Frame(top, left, top + side, left + side)
-
     def of(self, grey: np.ndarray) -> np.ndarray:
         """That part of the picture."""
         return grey[self.top : self.bottom, self.left : self.right]

@@ -71,7 +71,7 @@ REFUSED = {
     "huge-header": (lambda: (2**62).to_bytes(8, "little") + b"{}", NOT_WHOLE),
     "long-header": (lambda: (60_000_000).to_bytes(8, "little") + b'{"a":', NOT_WHOLE),
     "cut-header": (lambda: (6_000).to_bytes(8, "little") + b'{"a":', NOT_WHOLE),
-    "large-crop": (lambda: with_facts(resize=1024, crop=1024), "does not say its classes"),
+    "large-side": (lambda: with_facts(side=1024), "does not say its classes"),
     "overlap": (lambda: changed(fc__bias={"data_offsets": [0, 12]}), NOT_WHOLE),
     "past-the-end": (lambda: changed(fc__bias={"data_offsets": [2**40, 2**40 + 12]}), NOT_WHOLE),
     "huge-shape": (lambda: changed(fc__bias={"shape": [2**62]}), NOT_WHOLE),

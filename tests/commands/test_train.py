@@ -85,7 +85,7 @@ def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
 def test_the_whole_network_from_scratch(xrays, tmp_path, capsys):
     out = tmp_path / "scratch.safetensors"
     trained(capsys, xrays, "--out", out, "--from", "scratch", "--layers", "all", "--epochs", 1, "--batch-size", 16)
-    assert load_model(out).preprocessing.crop == 128
+    assert load_model(out).preprocessing.side == 160
 
 
 def test_a_broken_run_goes_on(xrays, small, tmp_path, capsys):

@@ -13,17 +13,18 @@ from ppsets_core.network.weights import XrayModel
 from ppsets_core.xrays import Picture
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
-SMALL = Preprocessing(resize=40, crop=32)
+SMALL = Preprocessing(side=32)
 
 
 def chest(label: str = "normal", seed: int = 0, height: int = 180, width: int = 220) -> np.ndarray:
-    """Two dark lungs in a bright body; bacterial: one bright lung; viral: both hazy."""
+    """Two dark lungs in a bright body; bacterial: one bright lung; viral: both hazy and short."""
     noise = np.random.default_rng(seed)
     y, x = np.mgrid[0 : 1 : height * 1j, 0 : 1 : width * 1j]
     grey = 0.75 - 0.2 * np.abs(x - 0.5) + 0.03 * noise.standard_normal((height, width))
     depth = {"normal": (0.5, 0.5), "bacterial-pneumonia": (0.5, 0.1), "viral-pneumonia": (0.25, 0.25)}[label]
+    tall = 0.2 if label == "viral-pneumonia" else 0.33
     for centre, dark in zip((0.3, 0.7), depth, strict=True):
-        away = ((x - centre - noise.uniform(-0.03, 0.03)) / 0.15) ** 2 + ((y - 0.5) / 0.33) ** 2
+        away = ((x - centre - noise.uniform(-0.03, 0.03)) / 0.15) ** 2 + ((y - 0.5) / tall) ** 2
         grey -= dark * np.exp(-(away**2))
     return grey.clip(0, 1).astype(np.float32)
 
@@ -42,7 +43,7 @@ def png_folder(folder: Path, each: int) -> Path:
     return folder
 
 
-def training_set(each: int, side: int = SMALL.resize) -> TrainingSet:
+def training_set(each: int, side: int = SMALL.side) -> TrainingSet:
     rows = [(label, seed) for label in CLASSES for seed in range(each)]
     return TrainingSet(
         torch.stack([square_grey(chest(label, seed), side) for label, seed in rows]),

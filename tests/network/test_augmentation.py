@@ -26,7 +26,7 @@ def test_about_half_are_mirrored_and_none_upside_down():
     assert 0.35 < left.float().mean() < 0.65
 
 
-def test_some_views_are_blurred():
+def test_some_views_are_coarse():
     noise = torch.rand(200, 1, 64, 64)
     roughness = views(0, noise).diff(dim=-1).abs().mean((1, 2, 3))
     assert roughness.min() < 0.3 * roughness.max()

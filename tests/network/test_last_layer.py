@@ -24,7 +24,7 @@ def base():
 
 @pytest.fixture(scope="module")
 def data(base):
-    return training_set(24, side=base.preprocessing.resize)
+    return training_set(24, side=base.preprocessing.side)
 
 
 def test_only_the_last_layer_changes_and_it_learns_the_new_pictures(base, data):

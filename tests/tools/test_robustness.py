@@ -12,8 +12,6 @@ from tests.coronahack import CORONAHACK, needs_coronahack
 from tools.robustness import ALTERATIONS, held_out_sample, measure, table
 
 MOST_LOST = 0.02
-KNOWN_TO_COST_MORE = {"gamma 0.4", "gamma 2.5", "tilted by 10°"}
-"""models/README.md says how much; the bundled network learnt from X-rays as they come."""
 ALIKE = {name: 0.05 for name in ALTERATIONS} | {
     "gamma 2.5": 0.15,
     "64 pixels": 0.1,
@@ -38,10 +36,10 @@ def test_the_table_has_a_line_for_each_alteration():
 
 
 @needs_coronahack
-def test_bit_depth_contrast_margins_compression_and_size_cost_at_most_two_points_of_accuracy():
+def test_no_alteration_costs_more_than_two_points_of_accuracy():
     model, sample = load_model(), held_out_sample(CORONAHACK)
     plain, _ = measure(model, sample, ALTERATIONS["as it is"])
-    for name in ALTERATIONS.keys() - KNOWN_TO_COST_MORE:
+    for name in ALTERATIONS:
         right, flagged = measure(model, sample, ALTERATIONS[name])
         lost = plain[~flagged].mean() - right[~flagged].mean()
         assert lost <= MOST_LOST, name

@@ -57,7 +57,7 @@ def fine_tuning(
         if (wanted := settings.privacy) is not None:
             privacy = Privacy(wanted.epsilon, wanted.delta, wanted.clip)
             classes = wanted.classes or base.classes
-        side = base.preprocessing.resize
+        side = base.preprocessing.side
         refused: tuple[Refused, ...] = ()
         if source is None:
             data = _synthetic(synthetic, side, report)

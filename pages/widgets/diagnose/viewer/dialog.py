@@ -1,7 +1,5 @@
 """Looking closely at the queue of cards, one X-ray after the other."""
 
-from dataclasses import replace
-
 import numpy as np
 import streamlit as st
 
@@ -49,7 +47,6 @@ def _dialog(queue: list[Answer], examined: Examined) -> None:
         choose_mark(answer, examined.id)
     with left:
         shades, sentence = _shades(answer, examined)
-        shades = replace(shades, framed=examined.model.preprocessing.seen_of(shades.framed))
         asked = draw_viewer(shades, heat, name=f"{examined.id}-{number}", place=place, total=len(queue))
         if sentence:
             st.caption(sentence)
