@@ -10,6 +10,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.familiarity import statistics_of
 from ppsets_core.files.refused import Refused
 from ppsets_core.network.fast import BATCH_SIZE
+from ppsets_core.network.preprocess import stretched
 from ppsets_core.network.weights import XrayModel
 from ppsets_core.xrays.folder import Xray, XrayFolder
 from ppsets_core.xrays.picture import Picture
@@ -67,17 +68,18 @@ def batches(
     first picture comes alone, for whoever waits to see something happen."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
-    side = model.preprocessing.side
-    batch = torch.zeros(batch_size, 3, side, side).contiguous(memory_format=torch.channels_last)
+    view = model.preprocessing
+    greys = torch.zeros(batch_size, 1, view.side, view.side)
     filled, full = 0, 1
 
     def run() -> tuple[np.ndarray, np.ndarray]:
-        logits, features = model.fast_network(batch[:filled])
+        inputs = view.normalise(greys[:filled])  # all at once: torch's threads would start for each picture, and spin
+        logits, features = model.fast_network(inputs.contiguous(memory_format=torch.channels_last))
         probabilities = torch.softmax(logits.double() / model.temperature, dim=1)
         return probabilities.numpy(), features.numpy()
 
     for picture in pictures:
-        batch[filled] = model.preprocessing.network_input(picture.grey, picture.frame)
+        greys[filled] = stretched(picture.grey, view.side, picture.frame)
         filled += 1
         if filled == full:
             yield run()
