@@ -23,7 +23,7 @@ from ppsets_core.network.resnet import build_resnet18
 from ppsets_core.network.training_set import TrainingSet, read_training_set
 from ppsets_core.network.weights import XrayModel, save_model
 from ppsets_core.xrays.coronahack_split import read_coronahack
-from tools.teachers import KEPT
+from tools.teachers import KEPT, resized
 
 EPOCHS, BATCH, RATE, DECAY, AVERAGE, WARM_UP = 34, 40, 4.5e-4, 0.05, 0.995, 150
 LABELS = 0.45
@@ -98,11 +98,6 @@ def as_hard_as_all(labels: Tensor, soft: Tensor, rows: Tensor) -> Tensor:
     kind = labels * HARDNESS + torch.bucketize(chance, steps)
     everywhere, here = (torch.bincount(which, minlength=int(kind.max()) + 1).double() for which in (kind, kind[rows]))
     return (everywhere / here.clamp(min=1))[kind[rows]]
-
-
-def resized(greys: Tensor, side: int) -> Tensor:
-    """8-bit squares as greys in [0, 1] of another size."""
-    return F.interpolate(greys.float() / 255, (side, side), mode="bilinear", antialias=True)
 
 
 @torch.inference_mode()

@@ -48,8 +48,12 @@ def lite(number: int, classes: int) -> nn.Module:
 
 def inputs(greys: Tensor, side: int) -> Tensor:
     """8-bit squares as these networks take them."""
-    views = F.interpolate(greys.float() / 255, (side, side), mode="bilinear", antialias=True)
-    return _channels(views)
+    return _channels(resized(greys, side))
+
+
+def resized(greys: Tensor, side: int) -> Tensor:
+    """8-bit squares as greys in [0, 1] of another size."""
+    return F.interpolate(greys.float() / 255, (side, side), mode="bilinear", antialias=True)
 
 
 def _channels(views: Tensor) -> Tensor:
