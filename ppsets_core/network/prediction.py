@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import nn
 
 from ppsets_core.errors import InputError
 from ppsets_core.familiarity import statistics_of
 from ppsets_core.files.refused import Refused
-from ppsets_core.network.fast import BATCH_SIZE
+from ppsets_core.network.fast import BATCH_SIZE, as_it_is
 from ppsets_core.network.preprocess import stretched
 from ppsets_core.network.weights import XrayModel
 from ppsets_core.xrays.folder import Xray, XrayFolder
@@ -65,27 +66,27 @@ def batches(
     model: XrayModel, pictures: Iterable[Picture], batch_size: int = BATCH_SIZE
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Probabilities (n, K) of one batch after the other, and the features (n, 512) that the last layer was given. The
-    first picture comes alone, for whoever waits to see something happen."""
+    first picture comes alone, before the network is frozen, for whoever waits to see something happen."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
     view = model.preprocessing
     greys = torch.zeros(batch_size, 1, view.side, view.side)
-    filled, full = 0, 1
+    filled, first = 0, True
 
-    def run() -> tuple[np.ndarray, np.ndarray]:
+    def run(network: nn.Module) -> tuple[np.ndarray, np.ndarray]:
         inputs = view.normalise(greys[:filled])  # all at once: torch's threads would start for each picture, and spin
-        logits, features = model.fast_network(inputs.contiguous(memory_format=torch.channels_last))
+        logits, features = network(inputs.contiguous(memory_format=torch.channels_last))
         probabilities = torch.softmax(logits.double() / model.temperature, dim=1)
         return probabilities.numpy(), features.numpy()
 
     for picture in pictures:
         greys[filled] = stretched(picture.grey, view.side, picture.frame)
         filled += 1
-        if filled == full:
-            yield run()
-            filled, full = 0, batch_size
+        if first or filled == batch_size:
+            yield run(as_it_is(model.network) if first else model.fast_network)
+            filled, first = 0, False
     if filled:
-        yield run()
+        yield run(model.fast_network)
 
 
 def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress | None = None) -> FolderPrediction:

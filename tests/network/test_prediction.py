@@ -13,7 +13,7 @@ from pydicom.uid import ExplicitVRLittleEndian, generate_uid
 from ppsets_core.errors import InputError
 from ppsets_core.network import load_model, predict, predict_folder
 from ppsets_core.xrays import read_folder, read_picture
-from tests.network.chests import CLASSES, chest, picture, png_folder
+from tests.network.chests import CLASSES, chest, picture, png_folder, small_model
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,13 @@ def test_progress_counts_pictures_and_may_stop_the_work(model, pictures):
 
     with pytest.raises(KeyboardInterrupt):
         predict(model, pictures, progress=stop)
+
+
+def test_a_lone_picture_does_not_wait_until_the_network_is_frozen(pictures):
+    model = small_model()
+    alone = predict(model, pictures[:1])
+    assert "fast_network" not in vars(model)
+    assert np.allclose(alone, predict(model, [pictures[1], pictures[0]])[1:], rtol=0, atol=1e-5)
 
 
 def test_no_picture_gives_no_row(model):
