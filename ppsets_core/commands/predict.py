@@ -16,7 +16,7 @@ from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, examine
 from ppsets_core.diagnosis.new_patients import json_of_sets, sets_of_new_patients
 from ppsets_core.diagnosis.patient_parts import write_sets
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.familiarity import Alarm, Watch, watch_for
+from ppsets_core.familiarity import Alarm
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
 from ppsets_core.records.data_set import is_data_set
@@ -78,12 +78,14 @@ def _data_set(args: argparse.Namespace, calibration: Drawn) -> int:
             tally = write_sets(data_set, calibration, args.out, progress=steps)
         else:
             tally = cluster.predict(client, data_set, calibration, args.out, progress=steps)
-    marks = _marks_of_table(calibration, data_set.model, tally.alarm(calibration, data_set.model))
+    alarm = tally.alarm(calibration, data_set.model)
+    marks = _marks_of_table(calibration, data_set.model, alarm)
     if args.json:
         origin = Provenance(calibration, data_set.model).document()
         notes = [*marks, scope(calibration), NOT_A_DEVICE]
         summary = {"out": str(args.out), "patients": len(tally), "counts": tally.counts()}
-        print(json.dumps({**summary, "notes": notes, "provenance": origin}, ensure_ascii=False, indent=2))
+        told = {**summary, "familiarity": alarm.document(), "notes": notes, "provenance": origin}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         print(in_short(tally, calibration, marks, args.out))
     return 0
@@ -107,12 +109,11 @@ def _table(args: argparse.Namespace, calibration: Drawn) -> int:
     return 0
 
 
-def _marks_of_table(calibration: Drawn, model: str | None, alarm: Alarm | None) -> list[str]:
+def _marks_of_table(calibration: Drawn, model: str | None, alarm: Alarm) -> list[str]:
     marks = _marks(calibration)
     if calibration.is_for(model) is None:
         marks.append("UNKNOWN MODEL: calibration and table do not both name their model; the two must belong together.")
-    if alarm is not None:
-        marks.append(f"ALARM: {alarm.words}" if alarm.is_on else alarm.words)
+    marks.append(f"ALARM: {alarm.words}" if alarm.is_on else alarm.words)
     return marks
 
 
@@ -130,19 +131,17 @@ def _xrays(args: argparse.Namespace, calibration: Drawn) -> int:
     if not findings.xrays:
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
     answers = answers_of(findings, calibration, args.group)
-    watch = watch_for(calibration, findings.model)
-    alarm = alarm_of(answers, watch)
-    marks = [*_marks(calibration), *([f"ALARM: {alarm.words}"] if alarm and alarm.is_on else [])]
+    alarm = alarm_of(answers)
+    marks = [*_marks(calibration), *([f"ALARM: {alarm.words}"] if alarm.is_on else [])]
     origin = Provenance(calibration, model.fingerprint, args.group)
     if args.report:
         write_new(args.report, batch_report(answers, origin, findings.refused))
     if args.sr:
         _write_structured_reports(args.sr, answers, origin)
     if args.json:
-        print(_as_json(answers, findings.refused, origin, marks, _familiarity(watch, alarm)))
+        print(_as_json(answers, findings.refused, origin, marks, alarm))
     else:
-        notes = [watch.words, alarm.words if alarm and not alarm.is_on else ""]
-        print(_as_table(answers, calibration, marks, [*filter(None, notes)]))
+        print(_as_table(answers, calibration, marks, [] if alarm.is_on else [alarm.words]))
     return 0
 
 
@@ -161,23 +160,12 @@ def _marks(calibration: Drawn) -> list[str]:
     return marks
 
 
-def _familiarity(watch: Watch, alarm: Alarm | None) -> dict[str, object]:
-    told = None if alarm is None else {"unlike": alarm.unlike, "of": alarm.of, "expected": alarm.expected}
-    return {
-        "threshold": watch.threshold,
-        "like": None if watch.threshold is None else watch.like,
-        "batch": told,
-        "alarm": None if alarm is None else alarm.is_on,
-        "note": watch.words,
-    }
-
-
 def _as_json(
     answers: Sequence[Answer],
     refused: Sequence[Refused],
     origin: Provenance,
     marks: list[str],
-    familiarity: dict[str, object],
+    alarm: Alarm,
 ) -> str:
     calibration = origin.calibration
     return json.dumps(
@@ -200,7 +188,7 @@ def _as_json(
                 for answer in answers
             ],
             "counts": counts(answers),
-            "familiarity": familiarity,
+            "familiarity": alarm.document(),
             "refused": [vars(item) for item in refused],
             "notes": [*marks, scope(calibration), NOT_A_DEVICE],
             "provenance": origin.document(),
@@ -223,7 +211,7 @@ def _as_table(answers: Sequence[Answer], calibration: Drawn, marks: list[str], n
     for answer in answers:
         members = ", ".join(f"{name} {answer.probabilities[name]:.3f}" for name in answer.members)
         doubt = f"  [not counted: {answer.finding.doubt}]" if answer.finding.doubt else ""
-        unlike = "  [unlike the calibration's]" if answer.familiar is False and not doubt else ""
+        unlike = f"  [{answer.unlike.lower()}]" if answer.unlike and not doubt else ""
         lines.append(f"{answer.finding.name:<{width}}  {members or 'none is likely enough'}{doubt}{unlike}")
     number = counts(answers)
     lines.append(f"{meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.")

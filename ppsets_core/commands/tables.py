@@ -68,7 +68,8 @@ def in_lines(sets: PatientSets, marks: list[str], *, most: int | None = SHOWN) -
     lines = [*marks, f"{' '.join(patients.identifiers):<{width}}  prediction set, likeliest first"]
     for row in range(shown):
         members = ", ".join(f"{one} {patients.probabilities[row, places[one]]:.3f}" for one in sets.ranked[row])
-        lines.append(f"{names[row]:<{width}}  {members or 'none is likely enough'}")
+        unlike = f"  [{mark.lower()}]" if (mark := sets.watch.mark(sets.familiar[row])) else ""
+        lines.append(f"{names[row]:<{width}}  {members or 'none is likely enough'}{unlike}")
     if shown < len(names):
         lines.append(f"… and {len(names) - shown:,} more: --out FILE writes all, as CSV, Parquet or JSON.")
     return "\n".join([*lines, *_in_all(sets.calibration, number)])

@@ -17,13 +17,23 @@ KINDS = ("one", "several", "none", "flagged")
 class Answer:
     """One X-ray's set, likeliest first. A picture that does not look like a chest X-ray is flagged, not counted.
 
-    `familiar`: whether it is like the calibration's X-rays; None where that cannot be told."""
+    `watch`: with which X-rays it is compared."""
 
     number: int  # its place in the folder
     finding: Finding
     members: tuple[str, ...]
     classes: tuple[str, ...]
-    familiar: bool | None = None
+    watch: Watch
+
+    @property
+    def familiar(self) -> bool | None:
+        """Whether it is like the calibration's X-rays, or the public reference's; None where that cannot be told."""
+        return self.watch.is_familiar(self.finding.familiarity)
+
+    @property
+    def unlike(self) -> str:
+        """The mark of one that is not."""
+        return self.watch.mark(self.familiar)
 
     @property
     def kind(self) -> str:
@@ -72,14 +82,14 @@ def answers_of(findings: Findings, calibration: Drawn, group: str | None = None)
     sets = ranked_sets(probabilities, calibration, classes=names, groups=groups)
     watch = watch_for(calibration, findings.model)
     return [
-        Answer(number, finding, tuple(names[i] for i in members), names, watch.is_familiar(finding.familiarity))
+        Answer(number, finding, tuple(names[i] for i in members), names, watch)
         for number, (finding, members) in enumerate(zip(findings.xrays, sets, strict=True))
     ]
 
 
-def alarm_of(answers: Sequence[Answer], watch: Watch) -> Alarm | None:
-    """The alarm over all X-rays that are counted; None where it cannot be told of any whether it is familiar."""
-    return alarm_over([answer.familiar for answer in answers if answer.kind != "flagged"], watch)
+def alarm_of(answers: Sequence[Answer]) -> Alarm:
+    """The alarm over all X-rays that are counted."""
+    return alarm_over([answer.familiar for answer in answers if answer.kind != "flagged"], answers[0].watch)
 
 
 def counts(answers: Sequence[Answer]) -> dict[str, int]:

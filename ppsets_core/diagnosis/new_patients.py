@@ -11,7 +11,7 @@ import numpy as np
 
 from ppsets_core.calibration import Drawn
 from ppsets_core.coverage_check import Check, check_records
-from ppsets_core.familiarity import Alarm, alarm_over, watch_for
+from ppsets_core.familiarity import Alarm, Watch, alarm_over, watch_for
 from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.provenance import Provenance
 from ppsets_core.records.new_patients import NewPatients
@@ -65,16 +65,19 @@ class PatientSets:
         return np.empty(0, dtype=np.int64) if self.check is None else self.patients.checkable()[self.check.missed]
 
     @cached_property
+    def watch(self) -> Watch:
+        return watch_for(self.calibration, self.patients.model)
+
+    @cached_property
     def familiar(self) -> list[bool | None]:
-        """Whether each patient is like the calibration's; None where that cannot be told."""
+        """Whether each patient is like those that they are compared with; None where that cannot be told."""
         known = self.patients.familiarity
-        watch = watch_for(self.calibration, self.patients.model)
-        return [watch.is_familiar(None if known is None else float(known[row])) for row in range(len(self.sizes))]
+        return [self.watch.is_familiar(None if known is None else float(known[row])) for row in range(len(self.sizes))]
 
     @property
-    def alarm(self) -> Alarm | None:
+    def alarm(self) -> Alarm:
         """The alarm over the whole table."""
-        return alarm_over(self.familiar, watch_for(self.calibration, self.patients.model))
+        return alarm_over(self.familiar, self.watch)
 
 
 def sets_of_new_patients(patients: NewPatients, calibration: Drawn) -> PatientSets:
@@ -128,19 +131,20 @@ def table_of_sets(sets: PatientSets) -> "pa.Table":
     """Every row, the set as a list of names, in the types that `schema_of_sets` tells."""
     import pyarrow as pa
 
-    return pa.table(_columns(sets, np.arange(len(sets.sizes)), list), schema=schema_of_sets(sets.patients))
+    return pa.table(_columns(sets, np.arange(len(sets.sizes)), list), schema=schema_of_sets(sets))
 
 
-def schema_of_sets(patients: NewPatients) -> "pa.Schema":
+def schema_of_sets(sets: PatientSets) -> "pa.Schema":
     """The same for every batch of a data set, whatever is missing in one."""
     import pyarrow as pa
 
+    patients = sets.patients
     types = dict.fromkeys((*patients.identifiers, *patients.groups), pa.string())
     types |= {"diagnoses": pa.int64(), "set": pa.list_(pa.string())}
     if patients.labels is not None:
         types |= {"label": pa.string(), "covered": pa.bool_()}
     if patients.familiarity is not None:
-        types |= {"familiarity": pa.float64(), "like the calibration's": pa.bool_()}
+        types |= {"familiarity": pa.float64(), f"like {sets.watch.whose}": pa.bool_()}
     return pa.schema(types | {f"p({name})": pa.float64() for name in patients.classes})
 
 
@@ -161,7 +165,13 @@ def json_of_sets(sets: PatientSets, provenance: Provenance, notes: Sequence[str]
             whose, sets.ranked, patients.probabilities.tolist(), _labels(patients), sets.familiar, strict=True
         )
     ]
-    document = {"patients": told, "counts": sets.counts(), "notes": list(notes), "provenance": provenance.document()}
+    document = {
+        "patients": told,
+        "counts": sets.counts(),
+        "familiarity": sets.alarm.document(),
+        "notes": list(notes),
+        "provenance": provenance.document(),
+    }
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 
@@ -182,7 +192,7 @@ def _columns(sets: PatientSets, rows: np.ndarray, written: Callable[[list[str]],
         ]
     if patients.familiarity is not None:
         columns["familiarity"] = patients.familiarity[rows]
-        columns["like the calibration's"] = [sets.familiar[row] for row in rows.tolist()]
+        columns[f"like {sets.watch.whose}"] = [sets.familiar[row] for row in rows.tolist()]
     for number, name in enumerate(patients.classes):
         columns[f"p({name})"] = patients.probabilities[rows, number]
     return columns

@@ -38,8 +38,8 @@ class SetTally:
     def counts(self) -> dict[str, int]:
         return {kind: getattr(self, kind) for kind in KINDS}
 
-    def alarm(self, calibration: Drawn, model: str | None) -> Alarm | None:
-        return Alarm(self.unlike, self.told, watch_for(calibration, model)) if self.told else None
+    def alarm(self, calibration: Drawn, model: str | None) -> Alarm:
+        return Alarm(self.unlike, self.told, watch_for(calibration, model))
 
 
 def write_sets(
@@ -95,7 +95,7 @@ def write_sets_of(
             sets = sets_of_new_patients(patients, calibration)
             if writer is None:
                 mark = {"ppsets": json.dumps(origin.document(), ensure_ascii=False)}
-                schema = schema_of_sets(patients).with_metadata(mark)
+                schema = schema_of_sets(sets).with_metadata(mark)
                 writer = pq.ParquetWriter(unfinished, schema)
             writer.write_table(table_of_sets(sets).replace_schema_metadata(schema.metadata))
             tally += _tally_of(sets)

@@ -29,7 +29,7 @@ def _row(answer: Answer) -> dict[str, object]:
         **{f"p({name})": float(share) for name, share in shares},
         "not a chest X-ray because": answer.finding.doubt,
         "true diagnosis": answer.finding.label or "",
-        "like the calibration's": {True: "yes", False: "no", None: ""}[answer.familiar],
+        f"like {answer.watch.whose}": {True: "yes", False: "no", None: ""}[answer.familiar],
     }
 
 

@@ -6,13 +6,15 @@ import numpy as np
 from PIL import Image
 
 from ppsets_core.xrays import Picture, read_picture
+from ppsets_core.xrays.shades import unused_bits
 
 SHORTER, LONGER = 320, 960
 
 
 def thumbnail_of(picture: Picture) -> bytes:
-    """The X-ray as a grey JPEG of at most 320 pixels on the shorter side."""
-    image = Image.fromarray((picture.grey * 255).round().astype(np.uint8))
+    """The X-ray as a grey JPEG of at most 320 pixels on the shorter side, as bright as its bits allow."""
+    white = 255 * 2 ** unused_bits(picture.grey)
+    image = Image.fromarray((picture.grey * white).round().astype(np.uint8))
     scale = min(1.0, SHORTER / min(image.size), LONGER / max(image.size))
     width, height = (max(1, round(side * scale)) for side in image.size)
     out = io.BytesIO()

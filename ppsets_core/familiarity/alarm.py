@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppsets_core.binomial import binomial_at_least
-from ppsets_core.familiarity.watch import DELTA, Watch
+from ppsets_core.familiarity.watch import DELTA, UNKNOWN, Watch
 
 OFF = "The promised coverage cannot be relied on here. Calibrate with X-rays like these."
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """How many X-rays of a batch are unlike the calibration's, and whether that is more than chance explains."""
+    """How many X-rays of a batch are unlike the calibration's, of how many that can be told, and whether that is more
+    than chance explains."""
 
     unlike: int
     of: int
@@ -28,9 +29,23 @@ class Alarm:
 
     @property
     def words(self) -> str:
+        """The count, what follows from it, and with what the X-rays were compared; or why they cannot be."""
+        if not self.of:
+            return self.watch.words if self.watch.threshold is None else UNKNOWN
         xrays, are = ("X-ray", "is") if self.of == 1 else ("X-rays", "is" if self.unlike == 1 else "are")
         count = f"{self.unlike:,} of {self.of:,} {xrays} {are} unlike those of {self.watch.like}; {self._expected}."
-        return f"{count} {OFF}" if self.is_on else count
+        return " ".join(filter(None, (count, OFF if self.is_on else "", self.watch.words)))
+
+    def document(self) -> dict[str, object]:
+        """For exports; None is what cannot be told."""
+        told = {"unlike": self.unlike, "of": self.of, "expected": self.expected}
+        return {
+            "threshold": self.watch.threshold,
+            "like": None if self.watch.threshold is None else self.watch.like,
+            "batch": told if self.of else None,
+            "alarm": self.is_on if self.of else None,
+            "note": self.words,
+        }
 
     @property
     def _expected(self) -> str:
@@ -40,7 +55,6 @@ class Alarm:
         return f"about {number:,} {'was' if number == 1 else 'were'} to be expected"
 
 
-def alarm_over(familiar: Sequence[bool | None], watch: Watch) -> Alarm | None:
-    """The alarm over X-rays that are familiar or not; None where that cannot be told of any."""
-    told = [one for one in familiar if one is not None]
-    return Alarm(told.count(False), len(told), watch) if told else None
+def alarm_over(familiar: Sequence[bool | None], watch: Watch) -> Alarm:
+    """The alarm over X-rays that are familiar or not, or of which that cannot be told."""
+    return Alarm(familiar.count(False), len(familiar) - familiar.count(None), watch)

@@ -20,6 +20,10 @@ BY_REFERENCE = (
     "X-rays that the bundled scores are of, not your calibration's."
 )
 IMPOSSIBLE = "No alarm possible: the calibration had too few records to tell X-rays that are unlike its own."
+NOTHING_ABOVE = (
+    "No alarm possible: by chance the calibration's threshold for familiarity came out above every X-ray. The more "
+    "records there are, the less often that happens."
+)
 NOT_OF_THESE = "The familiarity statistics are of other weights than these."
 OTHER_WEIGHTS = f"Whether X-rays are like the calibration's cannot be told. {NOT_OF_THESE}"
 UNKNOWN = "Whether these are like the calibration's cannot be told: nothing says how familiar they are."
@@ -38,9 +42,18 @@ class Watch:
     rate: float = 1.0
     words: str = ""
 
+    @property
+    def whose(self) -> str:
+        """Those that X-rays are compared with, in two or three words."""
+        return "the calibration's" if self.like == CALIBRATION else "the public reference's"
+
     def is_familiar(self, familiarity: float | None) -> bool | None:
         """None where it cannot be told."""
         return None if self.threshold is None or familiarity is None else familiarity <= self.threshold
+
+    def mark(self, familiar: bool | None) -> str:
+        """How an X-ray that is not familiar is marked."""
+        return f"Unlike {self.whose}" if familiar is False else ""
 
 
 def watch_for(calibration: Drawn | float, model: str | None) -> Watch:
@@ -56,6 +69,8 @@ def _calibrated(calibration: Drawn, model: str | None) -> Watch | None:
         return None
     if not planned.is_possible:
         return Watch(None, words=IMPOSSIBLE)
+    if calibration.familiarity_threshold == 1:
+        return Watch(None, words=NOTHING_ABOVE)
     rate = largest_rate(planned, calibration.n)
     return Watch(calibration.familiarity_threshold, CALIBRATION, planned.alpha, rate)
 

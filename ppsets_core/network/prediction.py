@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import nn
 
 from ppsets_core.errors import InputError
 from ppsets_core.familiarity import statistics_of
 from ppsets_core.files.refused import Refused
-from ppsets_core.network.fast import BATCH_SIZE, as_it_is
+from ppsets_core.network.fast import BATCH_SIZE
 from ppsets_core.network.preprocess import stretched
 from ppsets_core.network.weights import XrayModel
 from ppsets_core.xrays.folder import Xray, XrayFolder
 from ppsets_core.xrays.picture import Picture
 
+_COMPANY = 2
 Progress = Callable[[int], None]
 
 
@@ -66,27 +66,31 @@ def batches(
     model: XrayModel, pictures: Iterable[Picture], batch_size: int = BATCH_SIZE
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Probabilities (n, K) of one batch after the other, and the features (n, 512) that the last layer was given. The
-    first picture comes alone, before the network is frozen, for whoever waits to see something happen."""
+    first picture comes alone, for whoever waits to see something happen.
+
+    A picture's numbers are the same whatever comes with it: the ledger knows a record that names nobody by its score.
+    So none goes through the network alone, where sums are taken in another order."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
     view = model.preprocessing
-    greys = torch.zeros(batch_size, 1, view.side, view.side)
-    filled, first = 0, True
+    greys = torch.zeros(max(batch_size, _COMPANY), 1, view.side, view.side)
+    filled, full = 0, 1
 
-    def run(network: nn.Module) -> tuple[np.ndarray, np.ndarray]:
-        inputs = view.normalise(greys[:filled])  # all at once: torch's threads would start for each picture, and spin
-        logits, features = network(inputs.contiguous(memory_format=torch.channels_last))
-        probabilities = torch.softmax(logits.double() / model.temperature, dim=1)
-        return probabilities.numpy(), features.numpy()
+    def run() -> tuple[np.ndarray, np.ndarray]:
+        given = greys[: max(filled, _COMPANY)]
+        inputs = view.normalise(given)  # all at once: torch's threads would start for each picture, and spin
+        logits, features = model.fast_network(inputs.contiguous(memory_format=torch.channels_last))
+        probabilities = torch.softmax(logits[:filled].double() / model.temperature, dim=1)
+        return probabilities.numpy(), features[:filled].numpy()
 
     for picture in pictures:
         greys[filled] = stretched(picture.grey, view.side, picture.frame)
         filled += 1
-        if first or filled == batch_size:
-            yield run(as_it_is(model.network) if first else model.fast_network)
-            filled, first = 0, False
+        if filled == full:
+            yield run()
+            filled, full = 0, batch_size
     if filled:
-        yield run(model.fast_network)
+        yield run()
 
 
 def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress | None = None) -> FolderPrediction:

@@ -22,7 +22,7 @@ from ppsets_core.model_fingerprint import (
     header_of,
     new_fingerprint,
 )
-from ppsets_core.network.fast import optimise
+from ppsets_core.network.fast import fused
 from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.resnet import build_resnet18
 
@@ -49,9 +49,9 @@ class XrayModel:
     fingerprint: str | None = field(default_factory=new_fingerprint)
 
     @cached_property
-    def fast_network(self) -> torch.jit.ScriptModule:
-        """The same network, frozen and fused, as prediction runs it."""
-        return optimise(self.network, self.preprocessing.side)
+    def fast_network(self) -> nn.Module:
+        """The same network, fused, as prediction runs it."""
+        return fused(self.network)
 
 
 def load_model(path: str | Path | None = None, *, name: str | None = None) -> XrayModel:

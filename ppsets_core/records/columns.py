@@ -75,10 +75,15 @@ def _handfuls(cells: Iterable) -> Iterator[list]:
         yield some
 
 
+NEVER_TEXT = frozenset({"familiarity"})
+"""A column of numbers whatever is in it: whether τ̂ is released may not hinge on what one record says."""
+
+
 class Numbers:
     """Cells as numbers, nan where one is none, as they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.values = array("d")
         self.filled = 0
 
@@ -90,11 +95,12 @@ class Numbers:
     def column(self) -> np.ndarray | None:
         """None if fewer than half of the filled cells are numbers, for then it is a column of text."""
         numbers = np.array(self.values)
-        return numbers if 2 * np.count_nonzero(~np.isnan(numbers)) >= self.filled > 0 else None
+        is_text = not 2 * np.count_nonzero(~np.isnan(numbers)) >= self.filled > 0
+        return None if is_text and self.name not in NEVER_TEXT else numbers
 
 
-def numbers_or_none(cells: Iterable) -> np.ndarray | None:
-    numbers = Numbers()
+def numbers_or_none(name: str, cells: Iterable) -> np.ndarray | None:
+    numbers = Numbers(name)
     numbers.add(cells)
     return numbers.column()
 

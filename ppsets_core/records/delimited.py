@@ -62,7 +62,7 @@ def _several_columns(reader: Any, blank: int, source: str, texts: frozenset[str]
     if any(not name.isdigit() for name in numeric) or (len(numeric) == len(names) and not are_class_numbers(names)):
         raise FileError(f"{source}, line {line}: the first line must name the columns, e.g. score or label.")
     check_names(names, source)
-    lines, columns = array("q"), [_Texts(name, source) if name in texts else Numbers() for name in names]
+    lines, columns = array("q"), [_Texts(name, source) if name in texts else Numbers(name) for name in names]
     some: list[list[str]] = []
     for line, row in rows:
         lines.append(line)

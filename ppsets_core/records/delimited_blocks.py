@@ -94,7 +94,7 @@ def _table(lines: Iterator[str], delimiter: str, source: str, texts: frozenset[s
                 values[name] = text_column(name, cells, source)
             elif dropped is not None and name not in dropped:
                 values[name] = np.array([number(cell) for cell in cells], dtype=np.float64)
-            elif dropped is None and (column := numbers_or_none(cells)) is not None:
+            elif dropped is None and (column := numbers_or_none(name, cells)) is not None:
                 values[name] = column
         dropped = set(names) - values.keys() if dropped is None else dropped
         return Columns(Place(source, "line", rows=places), values)

@@ -83,7 +83,7 @@ def _columns(raw: Mapping[str, Cells], source: str, texts: frozenset[str]) -> Co
         if _is_nested(cells):
             shown = brief_name(name)
             raise FileError(f"{source}: the column '{shown}' is nested or no list; give one number or text per record.")
-        column = _numbers(cells) if name not in texts else _texts(name, cells, source)
+        column = _numbers(name, cells) if name not in texts else _texts(name, cells, source)
         if column is not None:
             values[name] = column
     if len({len(column) for column in values.values()}) > 1:
@@ -101,12 +101,12 @@ def _texts(name: str, cells: Cells, source: str) -> np.ndarray:
     return cells if isinstance(cells, np.ndarray) and cells.dtype == TEXTS else text_column(name, cells, source)
 
 
-def _numbers(cells: Cells) -> np.ndarray | None:
+def _numbers(name: str, cells: Cells) -> np.ndarray | None:
     if not isinstance(cells, np.ndarray):
-        return numbers_or_none(cells)
+        return numbers_or_none(name, cells)
     if cells.dtype.kind in "fiu":
         return cells.astype(np.float64)
-    return numbers_or_none(map(text, cells)) if cells.dtype.kind in "bSUT" else None
+    return numbers_or_none(name, map(text, cells)) if cells.dtype.kind in "bSUT" else None
 
 
 def _class_columns(rows: Cells, class_names: Cells | None, source: str) -> dict[str, np.ndarray]:

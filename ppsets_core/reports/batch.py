@@ -8,16 +8,14 @@ from ppsets_core.coverage_check import check_records
 from ppsets_core.diagnosis import Answer, alarm_of, counts
 from ppsets_core.diagnosis.checking import records_of_answers
 from ppsets_core.diagnosis.review import Mark, Marks
-from ppsets_core.familiarity import watch_for
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
 from ppsets_core.reports.check import check_section
 from ppsets_core.reports.html import Html, element, jpeg, numbers, page, table
 from ppsets_core.reports.model import model_section
-from ppsets_core.reports.sections import heading, promise_section, provenance_section, warnings
+from ppsets_core.reports.sections import alarm_paragraph, heading, promise_section, provenance_section, warnings
 
 MOST_CARDS, MOST_REFUSED, MOST_BELOW = 200, 100, 3
-UNLIKE = "Unlike the calibration's"
 KINDS = {"one": "one diagnosis", "several": "several", "none": "none", "flagged": "not counted"}
 STYLE = """
 .cards { display: grid; grid-template-columns: repeat(3, 1fr); gap: 3mm; }
@@ -59,7 +57,7 @@ def batch_report(
         if synthetic
         else None,
         numbers({name: f"{tally[kind]:,}" for kind, name in KINDS.items()}),
-        _how_familiar(answers, origin),
+        alarm_paragraph(alarm_of(answers)),
         promise_section(drawn),
         check_section(None if labelled is None else check_records(labelled, drawn)),
         element("h2", "Each X-ray"),
@@ -69,13 +67,6 @@ def batch_report(
         provenance_section(origin),
         style=STYLE,
     )
-
-
-def _how_familiar(answers: Sequence[Answer], origin: Provenance) -> list[Html]:
-    watch = watch_for(origin.calibration, origin.model)
-    alarm = alarm_of(answers, watch)
-    told = [] if alarm is None else [element("p", alarm.words, **({"class_": "warn"} if alarm.is_on else {}))]
-    return [*told, *([element("p", watch.words)] if watch.words else [])]
 
 
 def _cards(answers: Sequence[Answer], origin: Provenance, marks: Marks) -> Html:
@@ -91,7 +82,7 @@ def _card(answer: Answer, cutoffs: dict[str, float], review: str) -> Html:
         reviewed.insert(0, element("p", element("b", _missed(answer))))
     if found.doubt:
         return element("div", shown, element("p", f"Not counted. {found.doubt}"), reviewed, class_="card")
-    unlike = [element("p", UNLIKE)] if answer.familiar is False else []
+    unlike = [element("p", answer.unlike)] if answer.unlike else []
     words, shares = element("p", answer.words), _probabilities(answer, cutoffs)
     return element("div", shown, unlike, words, shares, reviewed, class_="card")
 
@@ -125,8 +116,8 @@ def _table(answers: Sequence[Answer], marks: Marks) -> Html:
 
 
 def _reading(answer: Answer) -> str:
-    unlike = UNLIKE.lower() if answer.familiar is False else ""
-    return "; ".join(filter(None, (KINDS[answer.kind], unlike, _missed(answer) if answer.is_missed else "")))
+    missed = _missed(answer) if answer.is_missed else ""
+    return "; ".join(filter(None, (KINDS[answer.kind], answer.unlike.lower(), missed)))
 
 
 def _missed(answer: Answer) -> str:

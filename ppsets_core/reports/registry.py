@@ -118,6 +118,7 @@ def _variant(drawn: Calibration) -> dict[str, object]:
         "variant_name": "Pure DP",
         "data_domain": (
             f"Data sets of exactly {drawn.n:,} records, each the conformity score in [0, 1] of a labelled chest X-ray"
+            + (", its familiarity in [0, 1]" if _familiarity(drawn) else "")
             + ("." if drawn.per is None else f" and its {drawn.per}.")
         ),
         "unprotected_quantities": (

@@ -5,7 +5,7 @@ from ppsets_core.provenance import Provenance
 from ppsets_core.reports.check import check_section
 from ppsets_core.reports.html import element, numbers, page, table
 from ppsets_core.reports.model import model_section
-from ppsets_core.reports.sections import heading, promise_section, provenance_section, warnings
+from ppsets_core.reports.sections import alarm_paragraph, heading, promise_section, provenance_section, warnings
 
 KINDS = {"one": "one diagnosis", "several": "several", "none": "none"}
 
@@ -15,13 +15,13 @@ def table_report(sets: PatientSets, origin: Provenance) -> str:
     patients = sets.patients
     names = list(patients.identifiers)
     whose = zip(*(patients.identifiers[name].tolist() for name in names), strict=True)
-    rows = [(*map(str, who), members or "no diagnosis") for who, members in zip(whose, _sets(sets), strict=True)]
+    rows = [(*map(str, who), members) for who, members in zip(whose, _sets(sets), strict=True)]
     return page(
         "Report of prediction sets",
         heading("Prediction sets", f"{len(patients):,} rows, each with the diagnoses that remain, likeliest first."),
         warnings(origin.calibration),
         numbers({KINDS[kind]: f"{count:,}" for kind, count in sets.counts().items()}),
-        [element("p", alarm.words, **({"class_": "warn"} if alarm.is_on else {}))] if (alarm := sets.alarm) else None,
+        alarm_paragraph(sets.alarm),
         promise_section(origin.calibration),
         check_section(sets.check),
         element("h2", "Each row"),
@@ -32,8 +32,11 @@ def table_report(sets: PatientSets, origin: Provenance) -> str:
 
 
 def _sets(sets: PatientSets) -> list[str]:
+    """Each set, and beside it whether its patient is unlike the others."""
     column = {name: number for number, name in enumerate(sets.patients.classes)}
-    return [
-        ", ".join(f"{name} {shares[column[name]]:.3f}" for name in members)
+    words = [
+        ", ".join(f"{name} {shares[column[name]]:.3f}" for name in members) or "no diagnosis"
         for members, shares in zip(sets.ranked, sets.patients.probabilities, strict=True)
     ]
+    marks = map(sets.watch.mark, sets.familiar)
+    return [f"{said} ({mark.lower()})" if mark else said for said, mark in zip(words, marks, strict=True)]

@@ -1,6 +1,7 @@
 """What both reports say of a calibration: asked, promised, released, spent, where it is from, and what it is not."""
 
 from ppsets_core.calibration import Calibration, Drawn, Simulation
+from ppsets_core.familiarity import Alarm
 from ppsets_core.provenance import Provenance
 from ppsets_core.reports.html import Html, element, facts
 from ppsets_core.rules import rule_named
@@ -27,6 +28,10 @@ def warnings(drawn: Drawn) -> list[Html]:
     told = [SIMULATED] if isinstance(drawn, Simulation) else []
     told += [TRIVIAL] if drawn.is_trivial else []
     return [element("p", sentence, class_="warn") for sentence in told]
+
+
+def alarm_paragraph(alarm: Alarm) -> Html:
+    return element("p", alarm.words, **({"class_": "warn"} if alarm.is_on else {}))
 
 
 def asked(drawn: Drawn) -> dict[str, str]:

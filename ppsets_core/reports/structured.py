@@ -119,7 +119,7 @@ def _content(answer: Answer, origin: Provenance) -> "MeasurementReport":
             name="ppsets", version=__version__, parameters=_how(origin), manufacturer=MAKER
         ),
         measurements=[Measurement(name=name, value=value, unit=codes.UCUM.NoUnits) for name, value in numbers.items()],
-        qualitative_evaluations=_members(answer),
+        qualitative_evaluations=[*_members(answer), *_familiarity(answer)],
         source_images=[SourceImageForMeasurementGroup(identity["SOPClassUID"], identity["SOPInstanceUID"])],
     )
     device = DeviceObserverIdentifyingAttributes(
@@ -142,6 +142,16 @@ def _members(answer: Answer) -> "list[QualitativeEvaluation]":
     name = _plain("member", "Diagnosis in the prediction set")
     values = [_code("d", answer.classes.index(member), member) for member in answer.members]
     return [QualitativeEvaluation(name, value) for value in values or [_plain("none", "No diagnosis is likely enough")]]
+
+
+def _familiarity(answer: Answer) -> "list[QualitativeEvaluation]":
+    """Whether the image is like those that it is compared with; nothing where that cannot be told."""
+    from highdicom.sr import QualitativeEvaluation
+
+    if answer.familiar is None:
+        return []
+    value = _plain("unlike", answer.unlike) if answer.unlike else _plain("like", f"Like {answer.watch.whose}")
+    return [QualitativeEvaluation(_plain("familiar", "The image, compared with others"), value)]
 
 
 def _how(origin: Provenance) -> list[str]:

@@ -38,7 +38,14 @@ def read_shades(data: bytes, name: str) -> Shades:
     grey = picture.grey[::thinned, ::thinned]
     white = 255 if _fits_8_bits(grey) else DEEPEST - 1
     values = np.rint(grey * white).astype(np.uint8 if white == 255 else np.uint16)
-    return Shades(values, 0, 1, (white + 1) / 2, white + 1, False, False, framed)
+    width = (white + 1) / 2 ** unused_bits(grey)
+    return Shades(values, 0, 1, width / 2, width, False, False, framed)
+
+
+def unused_bits(grey: np.ndarray) -> int:
+    """How many of the leading bits no pixel needs: 4 where 12 bits are kept in 16, which would look black as it is."""
+    brightest = float(grey.max(initial=0))
+    return int(-math.log2(brightest)) if brightest > 0 else 0
 
 
 def _fits_8_bits(grey: np.ndarray) -> bool:

@@ -1,25 +1,33 @@
 """`ppsets predict`."""
 
+import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core import calibrate, plan, simulate
+from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.__main__ import main
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.network import load_model, predict
+from ppsets_core.planning import FamiliarityTarget
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture
 from tests.ledger.spending import records_of
+from tests.reports.reading import Read
+
+
+def draw_into(folder: Path, xrays: int) -> Path:
+    for number, xray in enumerate(draw_xrays(xrays, seed=1)):
+        Image.fromarray((xray.grey * 255).round().astype(np.uint8)).save(folder / f"chest-{number}.png")
+    return folder
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("predict")
-    for number, xray in enumerate(draw_xrays(3, seed=1)):
-        Image.fromarray((xray.grey * 255).round().astype(np.uint8)).save(folder / f"chest-{number}.png")
+    folder = draw_into(tmp_path_factory.mktemp("predict"), 3)
     noise = np.random.default_rng(0).integers(0, 255, (200, 200, 3), dtype=np.uint8)
     Image.fromarray(noise).save(folder / "photo.png")
     (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
@@ -57,6 +65,27 @@ def test_what_is_no_chest_xray_is_marked_and_not_counted(folder, capsys):
     counts = answer["counts"]
     assert counts["flagged"] == sum(not item["chest_xray"] for item in answer["xrays"])
     assert sum(counts.values()) == 4
+
+
+def test_xrays_unlike_the_calibrations_are_marked_and_raise_the_alarm(tmp_path, capsys):
+    scores, model = np.linspace(0, 0.8, 1000), load_model()
+    records = Records("", scores, scores, model.classes, model=model.fingerprint, familiarity=scores)
+    chosen = plan(1000, 0.1, 5.0, familiarity=FamiliarityTarget(m=10**6))
+    drawn = simulate(records, chosen, np.random.default_rng(0))
+    for threshold, unlike in ((1e-6, True), (1 - 1e-6, False)):
+        path = tmp_path / f"{unlike}.json"
+        path.write_text(dataclasses.replace(drawn, familiarity_threshold=threshold).to_json(), encoding="utf-8")
+        asked = ["predict", *images(draw_into(tmp_path, 5)), "--calibration", str(path)]
+        assert main([*asked, "--json", "--report", str(tmp_path / f"{unlike}.html")]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert [item["familiar"] for item in answer["xrays"]] == [not unlike] * 5
+        told = answer["familiarity"]
+        assert (told["threshold"], told["like"], told["alarm"]) == (threshold, "the calibration", unlike)
+        assert told["batch"] == {"unlike": 5 * unlike, "of": 5, "expected": pytest.approx(0.25)}
+        assert any(note.startswith("ALARM: 5 of 5") for note in answer["notes"]) is unlike
+        assert main(asked) == 0
+        assert capsys.readouterr().out.count("[unlike the calibration's]") == 5 * unlike
+        assert told["note"] in Read((tmp_path / f"{unlike}.html").read_text(encoding="utf-8")).words
 
 
 def test_the_table_says_what_the_sets_are_and_are_not(folder, capsys):

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ppsets_core import Calibration, InputError, calibrate, evaluate, ranked_sets
+from ppsets_core.commands.tables import in_lines
 from ppsets_core.diagnosis.new_patients import (
     as_table,
     csv_of_sets,
@@ -16,9 +17,12 @@ from ppsets_core.diagnosis.new_patients import (
     parquet_of_sets,
     sets_of_new_patients,
 )
+from ppsets_core.familiarity.watch import UNKNOWN
 from ppsets_core.provenance import Provenance
 from ppsets_core.records import read_new_patients, read_scores
+from ppsets_core.reports.rows import table_report
 from tests.many_classes import CLASSES, table
+from tests.reports.reading import Read
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +119,15 @@ def test_a_table_with_familiarity_says_who_is_unlike_the_calibration_and_raises_
         assert sets.familiar == (patients.familiarity <= drawn.familiarity_threshold).tolist()
         rows = list(csv.DictReader(io.StringIO(csv_of_sets(sets, Provenance(drawn, None)).decode())))
         assert [row["like the calibration's"] for row in rows] == [str(one).lower() for one in sets.familiar]
-        told = json.loads(json_of_sets(sets, Provenance(drawn, None)))["patients"]
-        assert [one["familiar"] for one in told] == sets.familiar
+        document = json.loads(json_of_sets(sets, Provenance(drawn, None)))
+        assert [one["familiar"] for one in document["patients"]] == sets.familiar
+        assert (document["familiarity"]["alarm"], document["familiarity"]["like"]) == (unlike, "the calibration")
+        report = Read(table_report(sets, Provenance(drawn, None)))
+        assert report.words.count("(unlike the calibration's)") == sets.familiar.count(False)
+        assert in_lines(sets, [], most=None).count("[unlike the calibration's]") == sets.familiar.count(False)
+        assert sets.alarm.words in report.words
 
 
-def test_a_table_without_familiarity_says_nothing_of_it(sets):
-    assert sets.alarm is None
+def test_of_a_table_without_familiarity_it_is_said_that_it_cannot_be_told(sets):
+    assert (sets.alarm.of, sets.alarm.is_on, sets.alarm.words) == (0, False, UNKNOWN)
     assert "like the calibration's" not in as_table(sets).column_names

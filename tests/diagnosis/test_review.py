@@ -5,12 +5,13 @@ import numpy as np
 from ppsets_core.diagnosis import Answer, Finding
 from ppsets_core.diagnosis.review import Mark, Marks
 from ppsets_core.diagnosis.table import rows_of
+from ppsets_core.familiarity import Watch
 
 CLASSES = ("normal", "viral")
 
 
 def answer(number: int, *members: str) -> Answer:
-    return Answer(number, Finding(f"{number}.png", np.array([0.5, 0.5]), "", b""), members, CLASSES)
+    return Answer(number, Finding(f"{number}.png", np.array([0.5, 0.5]), "", b""), members, CLASSES, Watch(None))
 
 
 def test_nothing_is_marked_at_first():

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import Calibration, InputError, Ledger, Records, calibrate, plan, simulate, smallest_epsilon
-from ppsets_core.bins import runs_of
+from ppsets_core.bins import Runs, runs_of
 from ppsets_core.calibration_file import read_calibration
 from ppsets_core.planning import FamiliarityTarget, Plan, at_epsilon
+from ppsets_core.private_quantile import _drawn as fields_of_a_release
 from ppsets_core.private_quantile import release
 from ppsets_core.rules.mechanism import Mechanism, run_probabilities
 from tests.rules.enumeration import data_sets
@@ -100,22 +101,33 @@ def test_the_parts_never_add_up_to_more_than_epsilon(epsilon, share):
 # Privacy, enumerated
 
 
-def law(values: np.ndarray, mechanism: Mechanism, m: int) -> tuple[np.ndarray, np.ndarray, float]:
+Law = tuple[np.ndarray, np.ndarray, float]
+
+
+def law(mechanism: Mechanism, runs: Runs, n: int) -> Law:
     """The log-probability of every bin, the integers that go to OpenDP, and their scale."""
-    runs = runs_of(values, m)
-    integers, scale = mechanism.exact_scores(runs, len(values))
-    probability = run_probabilities(mechanism, runs, len(values)) / runs.bins
+    integers, scale = mechanism.exact_scores(runs, n)
+    probability = run_probabilities(mechanism, runs, n) / runs.bins
     return np.log(np.repeat(probability, runs.bins)), np.repeat(integers, runs.bins), scale
 
 
-def laws(cells: np.ndarray, chosen: Plan, classes: int) -> list[tuple[np.ndarray, np.ndarray, float]]:
-    """The law of each threshold and of τ̂ on the data set with so many records in each (class, score, familiarity)."""
+def laws(cells: np.ndarray, chosen: Plan, classes: int) -> list[Law]:
+    """The law of every draw of a release of the data set with so many records in each (class, score, familiarity)."""
     m, beside = chosen.m, chosen.familiarity
-    counts = cells.reshape(classes, m, beside.m)
-    scores = [np.repeat((np.arange(m) + 0.5) / m, one.sum(axis=1)) for one in counts]
-    familiarity = np.repeat((np.arange(beside.m) + 0.5) / beside.m, counts.sum(axis=(0, 1)))
-    drawn = [(part, chosen.mechanism_for(len(part)) if chosen.per else chosen.mechanism, m) for part in scores]
-    return [law(*one) for one in (*drawn, (familiarity, beside.mechanism, beside.m))]
+    label, score, familiar = (
+        np.repeat(place, cells) for place in np.unravel_index(np.arange(len(cells)), (classes, m, beside.m))
+    )
+    names = tuple(f"class {number}" for number in range(classes)) if chosen.per else ()
+    scores = (score + 0.5) / m
+    records = Records("", scores, scores, names, labels=label, familiarity=(familiar + 0.5) / beside.m)
+    drawn: list[Law] = []
+
+    def draw(mechanism: Mechanism, runs: Runs, n: int) -> int:
+        drawn.append(law(mechanism, runs, n))
+        return 1
+
+    fields_of_a_release(records, chosen, draw)
+    return drawn
 
 
 def losses(chosen: Plan, classes: int = 1) -> tuple[float, Fraction]:
@@ -172,6 +184,10 @@ def test_loss_per_diagnosis_with_tau_is_at_most_epsilon(n, m, of_familiarity, cl
     loss, exact = losses(joint_plan(n, m, of_familiarity, epsilon, 0.5, classes), classes)
     assert loss <= epsilon * (1 + 1e-12)
     assert loss <= exact <= exactly(epsilon)
+
+
+def test_every_threshold_and_tau_are_drawn_once():
+    assert len(laws(np.eye(12, dtype=int)[:2].sum(axis=0), joint_plan(2, 2, 3, 8.0, 0.5, 2), 2)) == 3
 
 
 def test_the_audit_would_notice_thresholds_drawn_with_all_of_epsilon():

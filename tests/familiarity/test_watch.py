@@ -9,7 +9,16 @@ from scipy.stats import beta, binom
 
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.familiarity import Alarm, Watch, alarm_over, statistics_of, watch_for
-from ppsets_core.familiarity.watch import BY_REFERENCE, DELTA, IMPOSSIBLE, OTHER_WEIGHTS, REFERENCE, largest_rate
+from ppsets_core.familiarity.watch import (
+    BY_REFERENCE,
+    DELTA,
+    IMPOSSIBLE,
+    NOTHING_ABOVE,
+    OTHER_WEIGHTS,
+    REFERENCE,
+    UNKNOWN,
+    largest_rate,
+)
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.planning import FamiliarityTarget
 from ppsets_core.records.bundled import bundled_scores
@@ -37,7 +46,20 @@ def test_too_few_records_say_no_alarm_possible_and_not_familiar():
     watch = watch_for(drawn(100), bundled_fingerprint())
     assert watch.words == IMPOSSIBLE
     assert watch.is_familiar(0.0) is None
-    assert alarm_over([None] * 5, watch) is None
+    alarm = alarm_over([None] * 5, watch)
+    assert (alarm.of, alarm.is_on, alarm.words) == (0, False, IMPOSSIBLE)
+
+
+def test_a_threshold_that_came_out_above_every_xray_says_no_alarm_possible_too():
+    watch = watch_for(dataclasses.replace(drawn(1000), familiarity_threshold=1.0), bundled_fingerprint())
+    assert (watch.threshold, watch.words) == (None, NOTHING_ABOVE)
+    assert watch.is_familiar(0.0) is None
+
+
+def test_where_nothing_says_how_familiar_xrays_are_that_is_said():
+    for watch in (watch_for(drawn(1000), bundled_fingerprint()), watch_for(0.9, bundled_fingerprint())):
+        assert watch.threshold is not None
+        assert alarm_over([None] * 5, watch).words == UNKNOWN
 
 
 @pytest.mark.parametrize("calibration", [0.9, calibrate(np.linspace(0, 1, 500), 0.1, 1.0)], ids=["bare", "no column"])
@@ -47,6 +69,8 @@ def test_without_a_threshold_the_public_reference_is_used_and_said(calibration):
     assert (watch.like, watch.words) == (REFERENCE, BY_REFERENCE)
     assert np.mean(public <= watch.threshold) == pytest.approx(0.951)
     assert watch.rate == pytest.approx(beta.ppf(1 - DELTA, 50, 951), abs=1e-9)
+    assert watch.mark(False) == "Unlike the public reference's"
+    assert alarm_over([True], watch).words.endswith(f"to be expected. {BY_REFERENCE}")
 
 
 def test_with_other_weights_nothing_can_be_told():

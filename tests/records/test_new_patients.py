@@ -56,6 +56,8 @@ def test_classes_are_found_by_name_in_any_order():
         ("name,a\nx,1", (), "two or more diagnoses"),
         ("a,b\n0.5,nan\n0.5,0.5", ("a", "b"), "line 2, column 'b'"),
         ("a,b,familiarity\n0.5,0.5,2", ("a", "b"), "column 'familiarity'"),
+        ("a,b,familiarity\n0.5,0.5,\n0.5,0.5,", ("a", "b"), "column 'familiarity'"),
+        ("a,b,familiarity\n0.5,0.5,n/a\n0.5,0.5,n/a\n0.5,0.5,0.2", ("a", "b"), "column 'familiarity'"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_what_to_do(text, classes, words):

@@ -50,6 +50,7 @@ def test_a_threshold_of_familiarity_is_registered_with_its_share():
     share = f"ε = {drawn.familiarity.epsilon:g} over {drawn.familiarity.m:,} bins"
     assert share in entry["deployment"]["basic"]["description"]
     assert share in entry["deployment"]["privacy_loss"]["privacy_parameters_details"]
+    assert "its familiarity in [0, 1]" in str(entry)
 
 
 def test_the_validator_would_find_what_is_wrong():

@@ -10,7 +10,7 @@ import pytest
 from pydicom import dcmread
 from pydicom.sr.codedict import codes
 
-from ppsets_core import calibrate
+from ppsets_core import Records, calibrate
 from ppsets_core.__main__ import main
 from ppsets_core.diagnosis import Finding, Findings, answers_of
 from ppsets_core.diagnosis.table import csv_of
@@ -22,6 +22,7 @@ from ppsets_core.xrays import read_picture
 from tests.xrays import samples
 
 CLASSES = ("bacterial", "normal", "viral")
+SCORES = np.linspace(0, 0.7, 2000)
 STUDY = {"StudyInstanceUID": "1.2.3.1", "SeriesInstanceUID": "1.2.3.1.2", "StudyDate": "20260131"}
 PATIENT = {
     "SpecificCharacterSet": "ISO_IR 192",
@@ -33,12 +34,12 @@ PATIENT = {
 
 @pytest.fixture(scope="module")
 def drawn():
-    return calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0)
+    return calibrate(SCORES, 0.1, 20.0)
 
 
-def answer_of(drawn, row=(0.45, 0.05, 0.5), doubt="", **tags):
+def answer_of(drawn, row=(0.45, 0.05, 0.5), doubt="", familiarity=None, **tags):
     header = read_picture(samples.dicom(samples.film(), **tags), "x.dcm").header
-    found = Finding("x.dcm", np.array(row), doubt, b"", identity=header.identity)
+    found = Finding("x.dcm", np.array(row), doubt, b"", identity=header.identity, familiarity=familiarity)
     return answers_of(Findings(CLASSES, (found,), ()), drawn)[0]
 
 
@@ -53,6 +54,20 @@ def test_it_refers_to_its_image_and_belongs_to_its_study(drawn):
     assert evidence.SeriesInstanceUID == STUDY["SeriesInstanceUID"]
     assert evidence.ReferencedSOPSequence[0].ReferencedSOPInstanceUID == "1.2.3.4"
     assert (report.VerificationFlag, report.PreliminaryFlag) == ("UNVERIFIED", "PRELIMINARY")
+
+
+@pytest.mark.parametrize(
+    ("familiarity", "told"), [(0.9, ["Unlike the calibration's"]), (0.1, ["Like the calibration's"])]
+)
+def test_it_says_whether_the_image_is_like_the_calibrations(familiarity, told):
+    records = Records("", SCORES, SCORES, CLASSES, familiarity=SCORES)
+    drawn = calibrate(records, 0.1, 20.0)
+    answer = answer_of(drawn, familiarity=familiarity, **STUDY)
+    data = structured_report(answer, Provenance(drawn, None))
+    report = highdicom.sr.ComprehensiveSR.from_dataset(dcmread(io.BytesIO(data)))
+    (group,) = report.content.get_image_measurement_groups()
+    values = [item.value.meaning for item in group.get_qualitative_evaluations() if item.name.value == "familiar"]
+    assert values == told
 
 
 def test_the_set_is_read_back_likeliest_first_with_every_probability_and_cutoff(drawn):
@@ -96,7 +111,7 @@ def test_what_dicom_would_not_let_us_write_is_left_empty(drawn):
     odd = {**answer.finding.identity, "PatientBirthDate": "spring", "PatientSex": "x" * 99, "StudyTime": "<b>"}
     odd["PatientName"] = "Roe\\Doe"
     odd_answer = type(answer)(
-        0, Finding("x", answer.finding.probabilities, "", b"", identity=odd), answer.members, CLASSES
+        0, Finding("x", answer.finding.probabilities, "", b"", identity=odd), answer.members, CLASSES, answer.watch
     )
     report = dcmread(io.BytesIO(structured_report(odd_answer, Provenance(drawn, None))))
     assert (report.PatientID, report.PatientBirthDate, report.PatientSex, report.StudyTime or "") == ("17", "", "", "")
@@ -123,8 +138,9 @@ def test_on_the_command_line(drawn, tmp_path, capsys):
     assert "1 of 2 X-rays have a structured report" in told.err
     assert "SECRET" not in told.out + told.err
     (group,) = highdicom.sr.srread(out / "set-0001.dcm").content.get_image_measurement_groups()
-    members = [item.value.meaning for item in group.get_qualitative_evaluations()]
-    assert members == json.loads(told.out)["xrays"][0]["set"]
+    said = [(item.name.value, item.value.meaning) for item in group.get_qualitative_evaluations()]
+    assert said.pop() == ("familiar", "Like the public reference's")
+    assert [value for _, value in said] == json.loads(told.out)["xrays"][0]["set"]
 
 
 def test_the_zip_holds_them(drawn):

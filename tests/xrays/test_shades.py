@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core import FileError
+from ppsets_core.diagnosis.thumbnail import picture_of, thumbnail_of
 from ppsets_core.xrays import read_folder, read_picture
 from ppsets_core.xrays.shades import Shades, read_shades
 from tests.xrays.samples import dicom, film, jpeg, png, upload
@@ -33,6 +34,16 @@ def test_a_picture_of_16_bits_keeps_them():
     grey = film().astype(np.uint16) * 200 + 3
     shades = read_shades(png(grey), "a")
     assert (shades.values == grey).all()
+
+
+@pytest.mark.parametrize("bits", [12, 14, 16])
+def test_few_bits_in_a_16_bit_picture_are_shown_as_bright_as_all(bits):
+    grey = np.linspace(0, 2**bits - 1, 64 * 64).reshape(64, 64).astype(np.uint16)
+    shades = read_shades(png(grey), "a")
+    assert (shades.values == grey).all()
+    np.testing.assert_allclose(shown(shades), grey / (2**bits - 1), atol=1e-3)
+    small = picture_of(thumbnail_of(read_picture(png(grey), "a")), "a").grey
+    np.testing.assert_allclose(small, grey / (2**bits - 1), atol=0.02)
 
 
 @pytest.mark.parametrize("photometric", ["MONOCHROME1", "MONOCHROME2"])

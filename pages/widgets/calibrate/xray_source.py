@@ -73,9 +73,6 @@ def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: Repor
     from ppsets_core.network import predict_folder
 
     total = len(folder.xrays)
-    report.stage = "Preparing the network …"
-    _ = model.fast_network  # made at its first use, which takes longer than many X-rays do
-    report.stage = ""
     report(0, total)
     predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
     records, unknown = records_of(name, model, predicted)

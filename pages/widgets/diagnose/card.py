@@ -14,8 +14,8 @@ from ppsets_core.diagnosis import Answer
 from ppsets_core.figures.diagnosis import softmax_figure
 
 UNLIKE_HELP = (
-    "It differs more from the X-rays that the model learnt from than nearly all of the calibration's do, so its set "
-    "may not be relied on as theirs are."
+    "It differs more from the X-rays that the model learnt from than nearly all of {whose} do, so its set may not be "
+    "relied on as theirs are."
 )
 Colour = Literal["green", "blue", "orange", "red"]
 BADGES: dict[str, tuple[str, str, Colour]] = {
@@ -55,8 +55,9 @@ def _badges(answer: Answer, examined: Examined) -> None:
     with st.container(horizontal=True, gap="small"):
         words, icon, colour = BADGES[answer.kind]
         st.badge(words, icon=icon, color=colour)
-        if answer.familiar is False:
-            st.badge("Unlike the calibration's", icon=":material/travel_explore:", color="orange", help=UNLIKE_HELP)
+        if answer.unlike:
+            meaning = UNLIKE_HELP.format(whose=answer.watch.whose)
+            st.badge(answer.unlike, icon=":material/travel_explore:", color="orange", help=meaning)
         if examined.synthetic:
             st.badge("Synthetic", icon=":material/science:", color="gray")
         if told := marks_of(examined.id).of(answer).words:

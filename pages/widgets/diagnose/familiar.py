@@ -1,13 +1,13 @@
-"""How many of a batch are unlike the calibration's: the alarm, where it is on."""
+"""How many of a batch are unlike the calibration's, and the alarm, or why that cannot be told."""
 
 import streamlit as st
 
 from ppsets_core.familiarity import Alarm
 
 
-def show_alarm(alarm: Alarm | None) -> None:
-    """The alarm in red, or how many are unlike and were to be expected; nothing where that cannot be told."""
-    if alarm is not None and alarm.is_on:
+def show_alarm(alarm: Alarm) -> None:
+    """In red where it is on."""
+    if alarm.is_on:
         st.error(alarm.words, icon=":material/notification_important:")
-    elif alarm is not None:
+    else:
         st.caption(alarm.words)

@@ -20,7 +20,6 @@ from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
 from ppsets_core.diagnosis.checking import records_of_answers
 from ppsets_core.diagnosis.table import rows_of
-from ppsets_core.familiarity import Watch, watch_for
 from ppsets_core.provenance import Provenance
 from ppsets_core.wording import scope
 
@@ -38,7 +37,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
         st.error("None of these files could be read as an X-ray. The list above says why.")
         return
     tally = counts(answers)
-    _say_how_familiar(answers, watch_for(calibration, examined.findings.model))
+    show_alarm(alarm_of(answers))
     _numbers(tally)
     st.markdown(f":small[{scope(calibration)}]")
     if examined.synthetic:
@@ -59,13 +58,6 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
             alt="Every X-ray with its set and review",
         )
         st.caption("The probabilities of every diagnosis are on the cards and in the download.")
-
-
-def _say_how_familiar(answers: list[Answer], watch: Watch) -> None:
-    """The alarm, first of all, where it is on; else how many are unlike, or why that cannot be told."""
-    show_alarm(alarm_of(answers, watch))
-    if watch.words:
-        st.caption(watch.words)
 
 
 def _check(answers: list[Answer], examined: Examined, calibration: Drawn, group: str | None) -> None:

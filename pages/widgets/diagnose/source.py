@@ -108,9 +108,6 @@ def _start(source: Chosen | None) -> None:
                 f"{len(folder.xrays):,} X-rays are more than the {MOST:,} that one screen can hold. "
                 "Give fewer, or run `ppsets predict` on the folder."
             )
-        report.stage = "Preparing the network …"
-        _ = model.fast_network  # made at its first use, which takes longer than many X-rays do
-        report.stage = ""
         findings = examine(model, folder, progress=report)
         words = f"{title}, classified with {name}"
         kept, why_small = (None, TOO_LARGE_TO_KEEP) if too_large else (folder, "")

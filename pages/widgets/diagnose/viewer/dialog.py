@@ -43,6 +43,8 @@ def _dialog(queue: list[Answer], examined: Examined) -> None:
     with right:
         st.markdown(f"**{as_text(answer.finding.name)}**")
         st.write(as_text(answer.finding.doubt or answer.words))
+        if answer.unlike:
+            st.badge(answer.unlike, icon=":material/travel_explore:", color="orange")
         heat = _choose_heat(answer, examined)
         choose_mark(answer, examined.id)
     with left:

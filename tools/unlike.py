@@ -1,0 +1,60 @@
+"""`python -m tools.unlike FOLDER`: how often X-rays of another hospital are told from those of the bundled calibration.
+
+Prints the figures of models/README.md, exact over the draw of τ̂ and over batches: ε = 1, a fifth of it for τ̂, 5% asked
+for, once with every record of the calibration and once with one of each patient."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from ppsets_core import Records, one_per_patient, plan
+from ppsets_core.binomial import binomial_at_least
+from ppsets_core.familiarity import Alarm, Watch
+from ppsets_core.familiarity.watch import largest_rate
+from ppsets_core.network import load_model, predict_folder
+from ppsets_core.planning import FamiliarityTarget
+from ppsets_core.private_quantile import release_distribution
+from ppsets_core.records.bundled import bundled_scores
+from ppsets_core.xrays import read_folder
+
+BATCHES = (10, 40, 100, 400)
+
+
+def area_under_the_curve(like: np.ndarray, unlike: np.ndarray) -> float:
+    """How often an unlike X-ray is less familiar than a like one; ties count half."""
+    below, up_to = (np.searchsorted(np.sort(like), unlike, side=side) for side in ("left", "right"))
+    return float((below + up_to).mean() / 2 / len(like))
+
+
+def flagged_and_alarmed(records: Records, familiarity: np.ndarray) -> tuple[float, dict[int, float]]:
+    """The share of X-rays of this familiarity that a calibration with these records flags, and how often a batch of
+    them raises the alarm, by its size."""
+    n, known = len(records), records.familiarity
+    beside = plan(n, 0.1, 1.0, familiarity=FamiliarityTarget()).familiarity
+    assert beside is not None
+    assert known is not None
+    law = release_distribution(known, plan(n, beside.alpha, beside.epsilon, m=beside.m))
+    above = 1 - np.searchsorted(np.sort(familiarity), law.upper, side="right") / len(familiarity)
+    watch = Watch(0.5, rate=largest_rate(beside, n))
+    alarmed = {}
+    for size in BATCHES:
+        least = next((count for count in range(size + 1) if Alarm(count, size, watch).is_on), size + 1)
+        chances = [binomial_at_least(least, size, share) for share in above.tolist()]
+        alarmed[size] = float(law.probability @ chances)
+    return float(law.probability @ above), alarmed
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="How often X-rays of another kind are told from the calibration's.")
+    parser.add_argument("folder", type=Path, help="X-rays that are unlike CoronaHack's")
+    others = predict_folder(load_model(), read_folder(parser.parse_args().folder, labels=False)).familiarity
+    held_out = bundled_scores().familiarity
+    assert others is not None
+    assert held_out is not None
+    print(f"area under the curve: {area_under_the_curve(held_out, others):.3f}")
+    for records in (bundled_scores("calibration"), one_per_patient(bundled_scores("calibration"))):
+        for whose, familiarity in (("CoronaHack's", held_out), ("the others", others)):
+            flagged, alarmed = flagged_and_alarmed(records, familiarity)
+            shares = ", ".join(f"of {size} {share:.3%}" for size, share in alarmed.items())
+            print(f"{len(records):,} records: {flagged:.1%} of {whose} flagged; alarm for batches {shares}")
