@@ -57,7 +57,7 @@ def main() -> None:
     st.logo(LOGO, size="large")
     st.html(STYLE)
     screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
-    with guarded():
+    with guarded(everyone=True):
         if admitted():
             _show(screen.title.lower(), screen.run)
 

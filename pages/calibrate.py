@@ -41,9 +41,10 @@ def main() -> None:
     )
     reading = SOURCES[source]()
     if reading is None:
+        is_counting(None)
         return
     records = summarise(reading)
-    if is_counting():
+    if is_counting(reading):
         return
     _plan_and_release(reading, records)
 

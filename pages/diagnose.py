@@ -55,7 +55,10 @@ def main() -> None:
 
 def _refuse(why: str) -> None:
     st.error(
-        as_text(f"X-rays cannot be told sets with this calibration. {why} This session classifies with {model_name()}.")
+        as_text(
+            f"This calibration cannot be used for X-rays with this model. {why} "
+            f"This session classifies with {model_name()}."
+        )
     )
     with st.container(horizontal=True):
         if may_open("calibrate"):

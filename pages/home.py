@@ -22,7 +22,7 @@ STEPS = (
         "calibrate",
     ),
     ("2 · Diagnose", "Give new X-rays, or a table of probabilities. Each comes back with a ranked set.", "diagnose"),
-    ("3 · Keep count", "Every release is charged to a privacy budget. See what is spent and what is left.", "ledger"),
+    ("3 · Keep count", "Every release is charged to a privacy budget. See every budget and what was spent.", "ledger"),
 )
 MOST_ACCOUNTS = 5
 

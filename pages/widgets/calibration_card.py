@@ -3,10 +3,10 @@
 import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
+from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, Simulation
 from ppsets_core.calibration import Drawn
-from ppsets_core.places import ledger_path
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.wording import describe, familiar_or_not, guarantee, meaning, scope
 
@@ -32,6 +32,7 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
     if calibration.familiarity is not None and not calibration.is_trivial:
         st.caption(familiar_or_not(calibration))
     st.caption(as_text(f"From {source}: {describe(calibration, _unit(calibration))}."))
+    ledger = open_ledger()
     with st.container(horizontal=True):
         st.download_button(
             "Download calibration (JSON)",
@@ -44,7 +45,7 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
         )
         st.download_button(
             "Report to print (HTML)",
-            lambda: calibration_report(calibration, payer_of(calibration, ledger_path())),
+            lambda: calibration_report(calibration, payer_of(calibration, ledger)),
             file_name="calibration-report.html",
             mime="text/html",
             key=f"{key}_report",
@@ -52,6 +53,7 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
             icon=":material/description:",
         )
         if st.button("Go to Diagnose", key=f"{key}_diagnose", type="primary", icon=":material/arrow_forward:"):
+            set_active_calibration(calibration, source)
             st.switch_page("pages/diagnose.py")
 
 

@@ -26,6 +26,7 @@ def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: s
         value=proposed[:100],
         max_chars=100,
         key=f"name_{key}",
+        persist_state="session",
         help="The ledger keeps one budget per name, and what each patient has lost under all names. "
         "The name is kept in the ledger and written into its exports, so it must name no patient.",
     ).strip()
@@ -48,6 +49,7 @@ def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: s
         step=0.5,
         format="%g",
         key=f"budget_{key}",
+        persist_state="session",
         help=BUDGET_HELP,
     )
     if warning := weak_budget(budget):

@@ -14,8 +14,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRe
 
 MOST_MEGABYTES = 2000
 """That one session may hold at a time."""
-PATIENCE = 60
-"""Seconds within which a widget must have taken up a file that arrived: its browser sends several, then says so."""
+PATIENCE = 300
+"""Seconds after the last file arrived within which a widget must have taken up all: a browser sends several, then says
+so."""
 _arrived: dict[str, float] = {}
 _add_file = MemoryUploadedFileManager.add_file
 
@@ -34,8 +35,10 @@ def drop_uploads_of_no_widget() -> None:
     shown = {file.file_id for files in held for file in files if isinstance(file, UploadedFile)}
     manager, session = context.uploaded_file_mgr, context.session_id
     if isinstance(manager, MemoryUploadedFileManager):
-        for file in list(manager.file_storage.get(session, {})):
-            if file not in shown and time.monotonic() - _arrived.setdefault(file, time.monotonic()) > PATIENCE:
+        held_files, now = list(manager.file_storage.get(session, {})), time.monotonic()
+        last = max((_arrived.setdefault(file, now) for file in held_files), default=now)
+        for file in held_files:
+            if file not in shown and now - last > PATIENCE:
                 manager.remove_file(session, file)
                 _arrived.pop(file, None)
 

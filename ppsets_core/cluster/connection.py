@@ -16,7 +16,7 @@ from ppsets_core.errors import ClusterError
 if TYPE_CHECKING:
     from distributed import Client
 
-MISSING = "A cluster needs Dask, which is not installed: pip install 'ppsets[cluster]'"
+MISSING = "A cluster needs Dask, which is not installed: pip install dask distributed cryptography"
 SECONDS_TO_CONNECT = 20
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 28, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
 """Dask has its workers give freed memory back at once; a network that asks for it again with every batch would spend a

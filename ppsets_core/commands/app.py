@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     if args.port is not None and not 1 <= args.port <= HIGHEST_PORT:
         raise InputError(f"port must be from 1 to {HIGHEST_PORT}, not {args.port}.")
     if find_spec("streamlit") is None:
-        raise InputError("The dashboard needs Streamlit, which is not installed: pip install 'ppsets[app]'")
+        raise InputError("The dashboard needs Streamlit, which is not installed: pip install streamlit")
     sys.argv = ["streamlit", "run", str(APP), *_flags(args)]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0

@@ -30,13 +30,12 @@ def target(args: argparse.Namespace) -> dict[str, Any]:
     return {"method": args.method, "m": args.m, "gamma": args.gamma, "per": args.per, "groups": groups}
 
 
-def add_familiarity(parser: argparse.ArgumentParser) -> None:
+def add_familiarity(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--familiarity-share",
         type=float,
         metavar="SHARE",
-        help="share of ε for the threshold above which an X-ray is unlike the calibration's "
-        f"(default {FamiliarityTarget.share:g} where the records have a column familiarity; 0: none)",
+        help=f"share of ε for the threshold above which an X-ray is unlike the calibration's ({default})",
     )
     parser.add_argument(
         "--familiarity-alpha",

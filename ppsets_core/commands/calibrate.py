@@ -40,7 +40,7 @@ DATASET_HELP = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON; or a folder of Parquet")
     add_target(parser)
-    add_familiarity(parser)
+    add_familiarity(parser, "default 0.2 where the records have a column familiarity; 0: none")
     parser.add_argument("--dataset", help=DATASET_HELP)
     parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
     parser.add_argument("--budget", help="total ε that any one patient of it may ever lose; needed the first time")
@@ -162,7 +162,7 @@ def _what_was_read(read: int, patients: int | None, unit: str) -> str:
 def _account(ledger: Ledger, records: Records | Counted, name: str, budget: str | None) -> Account:
     account = ledger.account_for(records, name, budget)
     if account is None:
-        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε it may spend in all.")
+        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
     return account
 
 

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis (twice the noise), not all together"
     )
     parser.add_argument("--dataset", help=f"with --private: {DATASET_HELP}")
-    parser.add_argument("--budget", help="with --private: total ε that the data set may ever spend; the first time")
+    parser.add_argument("--budget", help="with --private: total ε that any one patient may ever lose; the first time")
     parser.add_argument("--all-records", action="store_true", help="with --private: every record of a patient, not one")
     add_ledger(parser)
     add_reason(parser)
@@ -123,7 +123,8 @@ def _xrays(args: argparse.Namespace, calibration: Drawn) -> Records:
 
     model = load_model(args.weights)
     calibration.check_fits(model.classes, model.fingerprint)
-    predicted = predict_folder(model, read_folder(args.patients, labels=args.labels, split=args.split))
+    folder = read_folder(args.patients, labels=args.labels, split=args.split, classes=model.classes)
+    predicted = predict_folder(model, folder)
     records, unknown = records_of(Path(args.patients).stem, model, predicted)
     tell_refused((*predicted.refused, *unknown))
     return records if not calibration.group_names else _all_of(records, calibration, args.group)
@@ -140,7 +141,7 @@ def _release(args: argparse.Namespace, records: Records | Checked, calibration: 
     name = args.dataset or Path(args.patients).stem
     account = ledger.account_for(records, name, args.budget)
     if account is None:
-        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε it may spend in all.")
+        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
     check = ledger.check(records, calibration, account, args.epsilon, per=args.by, reason=args.reason)
     print(_private_json(check, calibration) if args.json else _private_lines(check, calibration))
     now = ledger.account(account.name)

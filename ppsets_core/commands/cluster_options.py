@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    where = parser.add_argument_group("on a cluster (needs `pip install 'ppsets[cluster]'`; see docs/scale.md)")
+    where = parser.add_argument_group("on a cluster (needs Dask; see docs/scale.md)")
     where.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask scheduler: tls://host:8786, or tcp:// on this machine"
     )

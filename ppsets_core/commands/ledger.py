@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", title="actions (without one: list accounts and releases)")
     raising = actions.add_parser("raise", help="set a larger budget, for good and on record")
     raising.add_argument("name", help="the data set's name in the ledger")
-    raising.add_argument("budget", help="the new budget: total ε that the data set may ever spend")
+    raising.add_argument("budget", help="the new budget: total ε that any one patient may ever lose")
     add_reason(raising)
     raising.add_argument("--yes", action="store_true", help="do not ask")
     raising.set_defaults(action=_raise)

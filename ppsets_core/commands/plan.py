@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, required=True, help="number of calibration records")
     parser.add_argument("--classes", type=int, help=f"number of diagnoses, for --per {DIAGNOSIS}")
     add_target(parser)
-    add_familiarity(parser)
+    add_familiarity(parser, "default: none, as where records have no column familiarity")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from ppsets_core.commands.arguments import add_ledger
 from ppsets_core.commands.files import saved_calibration, write_new
 from ppsets_core.errors import InputError
+from ppsets_core.ledger import Ledger
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
 
@@ -35,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
         write_new(args.registry, registry_yaml(drawn, Deployment(*who)))
         print(f"Written: {args.registry}, a draft to read before it is sent.")
     if args.out is not None:
-        write_new(args.out, calibration_report(drawn, payer_of(drawn, args.ledger)))
+        payer = payer_of(drawn, Ledger(args.ledger)) if args.ledger.is_file() else None
+        write_new(args.out, calibration_report(drawn, payer))
         print(f"Written: {args.out}. Print it from any browser.")
     return 0

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
     base = _base(args.start)
     classes = _classes(args, base)
-    folder = read_folder(args.data, labels=args.labels, split=args.split, classes=classes or ())
+    folder = read_folder(args.data, labels=args.labels, split=args.split, classes=classes or (), to_learn=True)
     side = (base.preprocessing if base else Preprocessing()).side
     data, refused = read_training_set(folder, side, classes=classes, progress=Counter(len(folder.xrays)))
     tell_refused(refused)

@@ -62,6 +62,20 @@ class Ledger:
         """All charges, oldest first, in the order made whatever the clock said."""
         return [one for one in self.snapshot().releases if account in (None, one.account)]
 
+    def knows(self, calibration: Calibration) -> bool:
+        """Whether it was released from here, number by number as it is."""
+        return calibration in self._calibrations()
+
+    def knows_otherwise(self, calibration: Calibration) -> bool:
+        """Whether the same was released (data set, date, rule, α, ε and n) with other numbers in it."""
+        same = ("dataset", "date", "n", "alpha", "epsilon", "method", "per")
+        return not self.knows(calibration) and any(
+            all(getattr(calibration, name) == getattr(one, name) for name in same) for one in self._calibrations()
+        )
+
+    def _calibrations(self) -> list[Calibration]:
+        return [one.calibration for one in self.releases() if one.calibration is not None]
+
     def budget_changes(self) -> tuple[BudgetChange, ...]:
         return self.snapshot().budget_changes
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from ppsets_core.access import CURATOR, STEWARD, Person
+from ppsets_core.calibration import Calibration
 from ppsets_core.errors import AccessError
 from ppsets_core.ledger.accounts import Account, Actor, Release, Snapshot
 from ppsets_core.ledger.cohort import Cohort, Gathering
@@ -35,6 +36,10 @@ class PersonalLedger(Ledger):
 
     def account_named(self, name: str, budget: float | str | Decimal | None = None) -> Account | None:
         return self._ledger.account_named(name, budget) if self._charges() else super().account_named(name, budget)
+
+    def _calibrations(self) -> list[Calibration]:
+        """Everyone's: whoever has a release may know whether it was changed."""
+        return self._ledger._calibrations()
 
     def identify(self, n: int) -> Callable[[], Gathering]:
         return self._ledger.identify(n)

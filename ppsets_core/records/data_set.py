@@ -7,10 +7,11 @@ from pathlib import Path
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import TEXT
 from ppsets_core.files.names import shown_name
+from ppsets_core.files.training_part import SEEN
 from ppsets_core.records.columns import MAX_BYTES, Columns
 from ppsets_core.records.delimited_blocks import read_blocks
 from ppsets_core.records.parquet_parts import describe, has_parts, list_parts, read_batches
-from ppsets_core.records.parts import SEEN, check_split, rows_of_part
+from ppsets_core.records.parts import check_split, rows_of_part
 from ppsets_core.records.records import Records
 from ppsets_core.records.score_file import records_of
 

@@ -5,15 +5,9 @@ from collections import Counter
 import numpy as np
 
 from ppsets_core.errors import FileError
+from ppsets_core.files.training_part import SEEN, is_training
 from ppsets_core.records.columns import Columns, brief_name
 from ppsets_core.validation import Place
-
-TRAINING = frozenset({"train", "training"})
-SEEN = "the model has learnt from them, so that their scores are too good and no promise would hold"
-
-
-def is_training(split: str | None) -> bool:
-    return (split or "").strip().casefold() in TRAINING
 
 
 def are_training(splits: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ppsets_core.calibration import OTHER_MODEL
 from ppsets_core.coverage_check import check_records
 from ppsets_core.diagnosis import Answer, alarm_of, counts
-from ppsets_core.diagnosis.checking import records_of_answers
+from ppsets_core.diagnosis.checking import not_checked, records_of_answers
 from ppsets_core.diagnosis.review import Mark, Marks
 from ppsets_core.files.refused import Refused
 from ppsets_core.provenance import Provenance
@@ -60,6 +60,7 @@ def batch_report(
         alarm_paragraph(alarm_of(answers)),
         promise_section(drawn),
         check_section(None if labelled is None else check_records(labelled, drawn)),
+        [element("p", words)] if (words := not_checked(answers, origin.model)) else None,
         element("h2", "Each X-ray"),
         _cards(answers, origin, marks) if with_pictures else _table(answers, marks),
         _left_out(refused),

@@ -1,7 +1,5 @@
 """A calibration as a document: for the file of whoever answers for it, and for those who will use its sets."""
 
-from pathlib import Path
-
 from ppsets_core.calibration import Calibration, Drawn
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
@@ -21,7 +19,7 @@ NOT_PROMISED = (
 
 
 def calibration_report(drawn: Drawn, account: Account | None = None) -> str:
-    """HTML, for screen and A4. `account`: who paid, to say what is left of the budget."""
+    """HTML, for screen and A4. `account`: who paid, to say what the budget is."""
     origin = Provenance(drawn, None)
     title = "Calibration report"
     unit = drawn.unit if isinstance(drawn, Calibration) else "record"
@@ -44,11 +42,8 @@ def calibration_report(drawn: Drawn, account: Account | None = None) -> str:
     )
 
 
-def payer_of(drawn: Drawn, path: Path) -> Account | None:
-    """The account that paid for this very release, where the ledger at this path knows it."""
-    if not path.is_file():
-        return None
-    ledger = Ledger(path)
+def payer_of(drawn: Drawn, ledger: Ledger) -> Account | None:
+    """The account that paid for this very release, where this ledger shows it."""
     name = next((release.account for release in ledger.releases() if release.calibration == drawn), None)
     return None if name is None else ledger.account(name)
 

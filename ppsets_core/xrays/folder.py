@@ -83,20 +83,22 @@ def read_folder(
     split: str | None = None,
     classes: Sequence[str] = (),
     keep_unlabelled: bool = False,
+    to_learn: bool = False,
 ) -> XrayFolder:
     """List a directory, a zip, an upload or several of them; pictures are decoded only by `XrayFolder.pictures`.
 
     `labels` is a labels file; None finds one among the files, or takes the folders' names; False leaves all unlabelled.
     `split` keeps only what the labels file's column `split` says so of. An X-ray's label comes from its own path or its
     own row: the nearest folder above it that is named after one of `classes`, else the nearest with a name of its own.
-    `keep_unlabelled` keeps what no label is found for, too: labels are welcome and not needed.
+    `keep_unlabelled` keeps what no label is found for, too: labels are welcome and not needed. Where no split is asked
+    for, what that column calls training is left out; `to_learn`, all that it calls otherwise.
     """
     listing = list_source(source)
     tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
     pictures, not_pictures = _sniffed(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
     unusable = [*listing.refused, *not_pictures]
     try:
-        labelling = label_pictures(pictures, [u.name for u in unusable], tables, labels, split, classes)
+        labelling = label_pictures(pictures, [u.name for u in unusable], tables, labels, split, classes, to_learn)
     except FileError as error:
         if not keep_unlabelled:
             raise

@@ -9,10 +9,12 @@ from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
 from ppsets_core.files.refused import Refused
+from ppsets_core.files.training_part import SEEN, is_training
 from ppsets_core.xrays.label_file import MAX_BYTES, LabelRow, names_labels, parse_labels
 from ppsets_core.xrays.labels import LabelRows, is_whole, label_from_folders
 from ppsets_core.xrays.listing import Entry
 
+NOT_TO_LEARN = "a model that learns from them can neither be calibrated nor checked with them"
 SPLIT_COLUMNS = "the columns file, label and split"
 Labels = str | Path | FileLike | Literal[False] | None
 
@@ -41,22 +43,26 @@ def label_pictures(
     labels: Labels,
     split: str | None,
     classes: Sequence[str],
+    to_learn: bool = False,
 ) -> Labelling:
     """By the labels file given, else by the one among `tables`, else by folder; `labels=False` asks for none.
 
-    `unusable` names files that are no pictures, which a labels file may list all the same.
+    `unusable` names files that are no pictures, which a labels file may list all the same. Unless a split is asked for,
+    rows of the training part are left out, or, `to_learn`, those of any other part.
     """
     if labels is False:
         return Labelling([Told(None, None)] * len(pictures), [])
     if labels is not None:
         origin = shown_name(name_of(labels) or "the labels file")
         unused = [Refused(table.name, f"Not used: the labels come from {origin}.") for table in tables]
-        return _by_rows(pictures, unusable, LabelRows(_given_rows(labels, origin), origin), unused, split, classes)
+        return _by_rows(
+            pictures, unusable, LabelRows(_given_rows(labels, origin), origin), unused, split, classes, to_learn
+        )
     found, refused = _found_rows(tables)
     if len(found) > 1:
         raise FileError(f"Several labels files: {', '.join(found)}. Keep one of them, or say which to use.")
     for origin, rows in found.items():
-        return _by_rows(pictures, unusable, LabelRows(rows, origin), refused, split, classes)
+        return _by_rows(pictures, unusable, LabelRows(rows, origin), refused, split, classes, to_learn)
     if split is not None:
         raise FileError(
             f"Without a labels file there is no split '{split}'. Give a CSV with {SPLIT_COLUMNS} (--labels)."
@@ -94,16 +100,22 @@ def _by_rows(
     unused: list[Refused],
     split: str | None,
     classes: Sequence[str],
+    to_learn: bool,
 ) -> Labelling:
     if split is not None:
         _check_split(rows, split)
     spelt = {name.casefold(): name for name in classes}
+
+    def is_of_another_part(row: LabelRow) -> bool:
+        return split is None and bool(row.split) and is_training(row.split) != to_learn
 
     def told(picture: Entry, row: LabelRow | None) -> Told | str | None:
         if row is None:
             return f"{rows.label_file} does not list it, so it has no label."
         if split not in (None, row.split):
             return None
+        if is_of_another_part(row):
+            return f"{rows.label_file} says that it is of the part '{row.split}': {NOT_TO_LEARN if to_learn else SEEN}."
         if row.problem:
             return row.problem
         if (first := firsts[id(row)]) is not picture:
@@ -116,7 +128,9 @@ def _by_rows(
     for path in unusable:
         rows.row_of(path)
     gone = f"{rows.label_file} lists it, but there is no such file."
-    unmet = [Refused(row.file, gone) for row in rows.unmet() if split in (None, row.split)]
+    unmet = [
+        Refused(row.file, gone) for row in rows.unmet() if split in (None, row.split) and not is_of_another_part(row)
+    ]
     return Labelling(answers, unmet + unused, (f"Labels come from {rows.label_file}.",))
 
 

@@ -65,7 +65,7 @@ def test_a_model_of_14_classes_from_scores_to_a_report(app, new_page, tmp_path, 
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
     settle(page)
     page.get_by_role("radio", name="X-rays", exact=True).click()
-    sees(page, "X-rays cannot be told sets with this calibration")
+    sees(page, "This calibration cannot be used for X-rays with this model")
     page.get_by_role("radio", name="A table of probabilities").click()
     settle(page)
     (tmp_path / "new.csv").write_text(table(700, 1), encoding="utf-8")

@@ -75,4 +75,4 @@ def test_a_port_that_cannot_be_is_refused(port, capsys):
 def test_without_streamlit_it_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setattr(app, "find_spec", lambda name: None)
     assert main(["app"]) == 2
-    assert "pip install 'ppsets[app]'" in capsys.readouterr().err
+    assert "pip install streamlit" in capsys.readouterr().err

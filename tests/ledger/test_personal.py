@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.ledger.personal import PersonalLedger
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.records.records import Records
+from ppsets_core.reports.calibration import payer_of
 
 ISSUER = "https://id.example"
 PLAN = plan(200, 0.1, 1.0)
@@ -149,6 +151,19 @@ def test_who_and_why_are_in_the_ledger_and_its_exports_and_cannot_be_given_by_th
     assert [(one["issuer"], one["subject"], one["reason"]) for one in told["releases"]] == [(ISSUER, "carl", WHY)]
     assert [(one["subject"], one["reason"]) for one in told["budgets"]] == [("stella", "a new cohort")]
     assert f"{ISSUER},carl,{WHY}" in export_csv(ledger)
+
+
+def test_a_report_tells_a_viewer_of_no_account_and_a_changed_release_is_known_to_everyone(ledger):
+    released = held(ledger, person("carl", CURATOR)).release(records(), PLAN, opened(ledger), reason=WHY)
+    carl, vera = held(ledger, person("carl", CURATOR)), held(ledger, person("vera", VIEWER))
+    assert payer_of(released, carl).name == "ward"
+    assert payer_of(released, vera) is None
+    changed = replace(released, thresholds=(1.0 if released.threshold < 1 else 0.5,))
+    for one in (carl, vera):
+        assert (one.knows(released), one.knows_otherwise(released)) == (True, False)
+        assert (one.knows(changed), one.knows_otherwise(changed)) == (False, True)
+    elsewhere = replace(released, dataset="another ward")
+    assert (vera.knows(elsewhere), vera.knows_otherwise(elsewhere)) == (False, False)
 
 
 def test_curators_see_their_own_and_a_steward_sees_all(ledger):

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.widgets import data_sets as listing
-from tests.pages.driving import button, metrics, texts
+from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish
 from tests.records.data_sets import records_frame, write_parts
 
@@ -45,6 +45,40 @@ def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledge
     finish(at, "diagnose_data_set_job")
     assert metrics(at)["Patients"] == ["900"]
     assert "Did the promise hold?" in texts(at)
+
+
+def test_whoever_turns_to_other_records_while_it_is_counted_pays_nothing(screen, data, ledger):
+    write_parts(records_frame(900), data / "ward", 3)
+    at = read(screen("calibrate"))
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    at.radio(key="source").set_value("Bundled CoronaHack scores").run()
+    assert "count_data_set" not in at.session_state
+    at.run()
+    assert ledger.releases() == []
+    assert "Calibrate …" in labels(at)
+
+
+def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, data):
+    frame = records_frame(300)
+    write_parts(frame, data / "my ward_1", 2)
+    at = read(screen("calibrate"), "my ward_1")
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    finish(at, "count_data_set")
+    write_parts(frame.assign(label=""), data / "new", 2)
+    at.switch_page("pages/diagnose.py").run()
+    at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
+    at.segmented_control(key="table_way").set_value(SOURCE).run()
+    at.selectbox(key="diagnose_data_set").set_value("new").run()
+    button(at, "Find their prediction sets").click().run()
+    finish(at, "diagnose_data_set_job")
+    assert metrics(at)["Patients"] == ["300"]
+    assert "no row has a `label`" in texts(at)
+    at.selectbox(key="diagnose_data_set").set_value("my ward_1").run()
+    button(at, "Find their prediction sets").click().run()
+    finish(at, "diagnose_data_set_job")
+    assert any("ppsets predict 'my ward_1/' --calibration" in one.value for one in at.code)
 
 
 def test_a_bad_row_costs_nothing_and_is_named(screen, data, ledger):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core import calibrate, plan, simulate
+from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.synthetic import draw_xrays
 from tests.ledger.spending import records_of
@@ -168,7 +168,7 @@ def test_a_calibration_of_another_model_is_refused_and_says_what_to_do(diagnose,
         at.session_state["active_model"] = SimpleNamespace(fingerprint=named[session], classes=("a", "b"))
     at.run()
     assert ("its coverage does not hold for this one" in texts(at)) is not holds
-    assert ("X-rays cannot be told sets with this calibration" in texts(at)) is not holds
+    assert ("This calibration cannot be used for X-rays with this model" in texts(at)) is not holds
     assert session is not None or ("One diagnosis" in metrics(at)) is holds
     assert any(each.label.startswith("Find their") for each in at.button) is holds
 
@@ -193,6 +193,22 @@ def test_bundled_synthetic_x_rays_are_labelled_so(diagnose, xrays, tmp_path, mon
 def _key(at, start: str) -> str:
     (found,) = [each.key for each in at.segmented_control if each.key.startswith(start)]
     return found
+
+
+def test_the_group_of_the_xrays_must_be_said_and_outlasts_a_visit_elsewhere(app, screen, xrays):
+    scores = np.random.default_rng(0).random(2000)
+    sites = np.array(["north", "south"] * 1000)
+    records = Records("", scores, scores, groups={"site": sites})
+    chosen = plan(2000, 0.1, 5.0, per="site", groups=("north", "south"))
+    app.session_state["active_calibration"] = simulate(records, chosen, np.random.default_rng(0))
+    app.session_state["active_calibration_source"] = "a test"
+    at = classify(screen("diagnose"), xrays[:2])
+    assert "One diagnosis" not in metrics(at)
+    at.selectbox(key="diagnose_group").set_value("south").run()
+    assert "One diagnosis" in metrics(at)
+    at.switch_page("pages/model.py").run()
+    at.switch_page("pages/diagnose.py").run()
+    assert at.selectbox(key="diagnose_group").value == "south"
 
 
 def test_labels_in_a_zip_are_checked(diagnose):

@@ -27,7 +27,7 @@ def give(at, text: str, name: str = "new.csv"):
 def test_a_calibration_of_14_classes_opens_on_tables_and_is_refused_for_x_rays(diagnose):
     assert diagnose.segmented_control(key="diagnose_what").value == "A table of probabilities"
     at = diagnose.segmented_control(key="diagnose_what").set_value("X-rays").run()
-    assert "X-rays cannot be told sets with this calibration" in texts(at)
+    assert "This calibration cannot be used for X-rays with this model" in texts(at)
     assert "for 14 classes" in texts(at)
     assert not at.file_uploader
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ppsets_core import read_scores
@@ -49,6 +50,43 @@ def test_confirm_step_is_cancelled_and_closes_when_the_terms_change(upload, ledg
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε = 0.9").click().run()
     assert [release.calibration.epsilon for release in ledger.releases()] == [0.9]
+
+
+def test_confirm_step_closes_and_the_result_goes_when_another_part_of_the_file_is_chosen(upload, ledger):
+    scores = np.random.default_rng(0).random(1400).tolist()
+    rows = [f"{score!r},{'north' if i % 2 else 'south'}" for i, score in enumerate(scores)]
+    at = upload(content="\n".join(["score,split", *rows]).encode())
+    part = next(one.key for one in at.selectbox if one.key.startswith("part_"))
+    at.selectbox(key=part).set_value("north").run()
+    button(at, "Calibrate …").click().run()
+    at.selectbox(key=part).set_value("south").run()
+    assert not any(label.startswith("Spend") for label in labels(at))
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    assert "Your calibration" in texts(at)
+    at.selectbox(key=part).set_value("north").run()
+    assert "Your calibration" not in texts(at)
+    assert len(ledger.releases()) == 1
+
+
+def test_a_refusal_is_shown_with_the_records_that_it_is_about(upload, ledger, score_csv):
+    at = upload(700)
+    for _ in range(3):
+        button(at, "Calibrate …").click().run()
+        button(at, "Spend ε").click().run()
+    assert "Not everyone in these records has room" in texts(at)
+    at = upload(700, seed=5, name="other.csv")
+    assert "Not everyone in these records has room" not in texts(at)
+
+
+def test_the_way_to_diagnose_takes_the_calibration_shown_along(upload):
+    at = upload(700)
+    button(at, "Calibrate …").click().run()
+    button(at, "Spend ε").click().run()
+    own = at.session_state["active_calibration"]
+    at.session_state["active_calibration"] = None
+    button(at.run(), "Go to Diagnose").click().run()
+    assert at.session_state["active_calibration"] == own
 
 
 def test_a_budget_that_buys_no_useful_set_is_not_offered(upload):

@@ -21,7 +21,7 @@ def test_what_was_asked_promised_released_and_spent(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.open_account("ward <3>", 4)
     drawn = spend(ledger, 1.5, SCORES, "ward <3>")
-    read = Read(calibration_report(drawn, payer_of(drawn, tmp_path / "ledger.sqlite")))
+    read = Read(calibration_report(drawn, payer_of(drawn, Ledger(tmp_path / "ledger.sqlite"))))
     for words in (
         "at least 90% (α = 0.1), for all patients together",
         "ε = 1.5, pure differential privacy",
@@ -87,12 +87,11 @@ def test_on_the_command_line(tmp_path, capsys):
 
 @pytest.mark.parametrize("known", [True, False])
 def test_only_the_account_that_paid_is_named(tmp_path, known):
-    path = tmp_path / "ledger.sqlite"
-    assert payer_of(calibrate(SCORES, 0.1, 1.0), path) is None
-    ledger = Ledger(path)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert payer_of(calibrate(SCORES, 0.1, 1.0), ledger) is None
     ledger.open_account("ward", 2)
     drawn = spend(ledger, 0.5, SCORES)
-    found = payer_of(drawn if known else calibrate(SCORES, 0.1, 0.5), path)
+    found = payer_of(drawn if known else calibrate(SCORES, 0.1, 0.5), ledger)
     assert (found is not None and found.name == "ward") is known
 
 

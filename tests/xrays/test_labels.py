@@ -72,6 +72,22 @@ def test_one_split_passes_over_the_others():
         read_folder(upload("x.zip", zipped(files)), split="test")
 
 
+def test_without_a_split_training_rows_are_for_learning_and_the_others_for_all_else():
+    text = "file,label,split\na.png,normal,Train\nb.png,viral,calibration\nc.png,normal,\ngone.png,viral,train\n"
+    files = {f"{name}.png": PICTURE for name in "abc"}
+    labels = upload("labels.csv", text.encode())
+    folder = read_folder(upload("x.zip", zipped(files)), labels=labels)
+    assert _labels(folder) == {"b.png": "viral", "c.png": "normal"}
+    assert set(_reasons(folder)) == {"a.png"}
+    assert "of the part 'Train': the model has learnt from them" in _reasons(folder)["a.png"]
+    learning = read_folder(upload("x.zip", zipped(files)), labels=labels, to_learn=True)
+    assert _labels(learning) == {"a.png": "normal", "c.png": "normal"}
+    assert "of the part 'calibration'" in _reasons(learning)["b.png"]
+    assert "no such file" in _reasons(learning)["gone.png"]
+    diagnosed = read_folder(upload("x.zip", zipped(files)), labels=labels, keep_unlabelled=True)
+    assert _labels(diagnosed) == {"a.png": None, "b.png": "viral", "c.png": "normal"}
+
+
 def test_a_labels_file_may_leave_suffixes_out():
     text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
     files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "y/c.jpg": PICTURE, "d.jpg": PICTURE}

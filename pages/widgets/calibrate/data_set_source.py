@@ -74,6 +74,11 @@ def start_counting(records: Chosen, planned: Plan, ledger: Ledger) -> None:
     start_job(COUNTING, work)
 
 
+def stop_counting() -> None:
+    if (job := st.session_state.pop(COUNTING, None)) is not None:
+        job.cancel()
+
+
 def _forget() -> None:
     forget("data_set")
     if (job := st.session_state.pop(_READING, None)) is not None:

@@ -24,9 +24,14 @@ class PendingRelease:
     calibration: Calibration | None = None
     refusal: str = ""
 
-    def is_for(self, reading: str, plan: Plan, account: Account) -> bool:
+    def is_of(self, reading: str, records: Records | Chosen | Counted) -> bool:
+        """Whether it is of these very records: a file may have several parts."""
+        return self.reading == reading and self.records == records
+
+    def is_for(self, wanted: "PendingRelease") -> bool:
         """Whether these are still the terms that were named."""
-        return (self.reading, self.plan, self.account) == (reading, plan, account)
+        same = (self.plan, self.account) == (wanted.plan, wanted.account)
+        return same and self.is_of(wanted.reading, wanted.records)
 
     def is_like(self, calibration: Calibration) -> bool:
         """Whether an earlier release is of as many records, protects the same unit and is for the same model."""

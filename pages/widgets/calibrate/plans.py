@@ -213,7 +213,7 @@ def choose_familiarity(records: Records | Chosen) -> FamiliarityTarget | None:
     known = records.has_familiarity
     st.session_state.setdefault("familiarity_share", FamiliarityTarget.share)
     share = st.slider(
-        "Share of ε that tells X-rays unlike these",
+        "Share of ε for spotting X-rays unlike these",
         *(0.0, 0.5),
         step=0.05,
         format="percent",

@@ -5,7 +5,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.widgets.calibrate.data_set_source import COUNTING, start_counting
+from pages.widgets.calibrate.data_set_source import COUNTING, start_counting, stop_counting
 from pages.widgets.calibrate.pending_release import PendingRelease
 from pages.widgets.calibrate.reading import Reading
 from pages.widgets.calibrate.registry import offer_registry_entry
@@ -39,7 +39,7 @@ def release_step(reading: Reading, records: Records | Chosen, planned: Plan, bud
     ledger = open_ledger()
     _finish(st.session_state.get(_PENDING))
     released: PendingRelease | None = st.session_state.get(_RELEASED)
-    here = released.calibration if released is not None and released.reading == reading.id else None
+    here = released.calibration if released is not None and released.is_of(reading.id, records) else None
     if released is not None and here is not None:
         with st.container(border=True, key="result"):
             st.markdown("**Your calibration**")
@@ -59,10 +59,13 @@ def release_step(reading: Reading, records: Records | Chosen, planned: Plan, bud
         _offer_earlier(ledger, PendingRelease(reading.id, records, planned, account))
 
 
-def is_counting() -> bool:
+def is_counting(reading: Reading | None) -> bool:
     """While a data set is counted for a release that was confirmed, its progress is all there is to see; then, and not
-    before, it is charged."""
+    before, it is charged. Whoever turns to other records has given it up."""
     pending: PendingRelease | None = st.session_state.get(_PENDING)
+    if pending is not None and (reading is None or pending.reading != reading.id):
+        stop_counting()
+        return False
     if is_running(COUNTING):
         st.subheader("3 · Spend and calibrate")
         show_progress(COUNTING, "Pieces counted, nothing is charged yet:")
@@ -82,9 +85,10 @@ def is_counting() -> bool:
 
 def _ask(ledger: Ledger, wanted: PendingRelease) -> None:
     pending: PendingRelease | None = st.session_state.get(_PENDING)
-    if pending is not None and pending.refusal:
+    named = pending is not None and pending.is_for(wanted)
+    if pending is not None and pending.refusal and named:
         st.error(as_text(pending.refusal))
-    if pending is None or pending.refusal or not pending.is_for(wanted.reading, wanted.plan, wanted.account):
+    if pending is None or pending.refusal or not named:
         first = st.session_state.get(_RELEASED) is None
         kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
         st.button("Calibrate …", type=kind, key="calibrate", on_click=_open, args=(wanted,))

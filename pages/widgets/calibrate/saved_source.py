@@ -37,9 +37,10 @@ def load_saved() -> None:
 
 def _compare_with_ledger(calibration: Calibration | Simulation) -> None:
     """A release of this machine is known to its ledger, number by number; one of elsewhere cannot be checked."""
-    if isinstance(calibration, Simulation) or calibration in (known := _released()):
+    ledger = open_ledger()
+    if isinstance(calibration, Simulation) or ledger.knows(calibration):
         return
-    if any(is_edited(calibration, one) for one in known):
+    if ledger.knows_otherwise(calibration):
         raise FileError(
             f"This calibration cannot be used: it was changed since it was released. {REMEDY} "
             "Ledger has the release as it was, for nothing."
@@ -49,16 +50,6 @@ def _compare_with_ledger(calibration: Calibration | Simulation) -> None:
         "Use it only if you trust where it comes from.",
         icon=":material/help:",
     )
-
-
-def _released() -> list[Calibration]:
-    return [release.calibration for release in open_ledger().releases() if release.calibration is not None]
-
-
-def is_edited(given: Calibration, released: Calibration) -> bool:
-    """The same release by data set, date, rule and α, ε, n, with other numbers in it."""
-    same = ("dataset", "date", "n", "alpha", "epsilon", "method", "per")
-    return given != released and all(getattr(given, name) == getattr(released, name) for name in same)
 
 
 def _read(file: UploadedFile) -> Calibration | Simulation:

@@ -27,9 +27,12 @@ def read_xrays() -> Reading | None:
         "Labelled X-rays. The label of each is the name of a folder above it (normal, …), or stands in a CSV among the "
         "files with the columns `file`, `label` and, where known, `patient`."
     )
-    source = choose_xrays("calibrate", on_change=_forget)
+    source = choose_xrays("calibrate", on_change=forget_xrays)
     labels = st.file_uploader(
-        "Labels (optional): CSV with file, label, patient", ["csv", "tsv"], key="calibrate_labels", on_change=_forget
+        "Labels (optional): CSV with file, label, patient",
+        ["csv", "tsv"],
+        key="calibrate_labels",
+        on_change=forget_xrays,
     )
     if is_running(_JOB):
         show_progress(_JOB, "X-rays classified:")
@@ -81,8 +84,8 @@ def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: Repor
     return Reading(name, records, (*predicted.refused, *unknown), notes)
 
 
-def _forget() -> None:
-    """Another choice of files: what was read, listed or begun before is not about them."""
+def forget_xrays() -> None:
+    """Another choice of files, or other weights: what was read, listed or begun before is not about them."""
     forget("xrays")
     st.session_state.pop(_LISTED, None)
     st.session_state.pop(_JOB, None)

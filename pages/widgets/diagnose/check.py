@@ -104,9 +104,10 @@ def _private(records: Records, calibration: Drawn, of: str, name: str) -> None:
         return
     wanted = PendingCheck(used, calibration, account, epsilon, per, of)
     pending: PendingCheck | None = st.session_state.get(_PENDING)
-    if pending is not None and pending.refusal:
+    named = pending is not None and pending.terms == wanted.terms
+    if pending is not None and pending.refusal and named:
         st.error(as_text(pending.refusal))
-    if pending is None or pending.refusal or pending.terms != wanted.terms:
+    if pending is None or pending.refusal or not named:
         if st.button("Release a private check …", key="check_open"):
             st.session_state[_PENDING] = wanted
             st.rerun()

@@ -1,5 +1,6 @@
 """A data set of the server as new patients: how many sets of each kind, and the check, whatever its size."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from ppsets_core.background import Report
 from ppsets_core.calibration import Drawn
 from ppsets_core.coverage_check import Check, check_of
 from ppsets_core.diagnosis.patient_parts import SetTally, tally_task
+from ppsets_core.errors import InputError
 from ppsets_core.records.checked import check_data_set
 from ppsets_core.records.patient_data_set import PatientDataSet, open_new_patients
 from ppsets_core.wording import scope
@@ -36,6 +38,7 @@ class Found:
     data_set: PatientDataSet
     tally: SetTally
     check: Check | None
+    not_checked: str = ""
 
 
 def show_data_set(calibration: Drawn) -> None:
@@ -71,10 +74,13 @@ def _find(path: Path, calibration: Drawn, client: "Client | None", report: Repor
     if "label" not in data_set.names:
         return Found(path, calibration, data_set, tally, None)
     report.stage = "Checking against the true diagnoses:"
-    if client is None:
-        counts = check_data_set(data_set, calibration, progress=report)
-    else:
-        counts = cluster.check(client, data_set, calibration, progress=report)
+    try:
+        if client is None:
+            counts = check_data_set(data_set, calibration, progress=report)
+        else:
+            counts = cluster.check(client, data_set, calibration, progress=report)
+    except InputError as error:
+        return Found(path, calibration, data_set, tally, None, str(error))
     return Found(path, calibration, data_set, tally, check_of(counts))
 
 
@@ -92,10 +98,12 @@ def _show(found: Found) -> None:
     if found.check is not None:
         with st.container(border=True, key="check"):
             show_numbers(found.check)
+    if found.not_checked:
+        st.info(as_text(found.not_checked))
     st.caption("The sets themselves, as Parquet beside the data, and a private check of them:")
-    name = as_text(found.data_set.source)
+    name = shlex.quote(f"{found.data_set.source}/")
     st.code(
-        f"ppsets predict {name}/ --calibration cal.json --out sets/\n"
-        f"ppsets check {name}/ --calibration cal.json --private --epsilon 0.5",
+        f"ppsets predict {name} --calibration calibration.json --out sets/\n"
+        f"ppsets check {name} --calibration calibration.json --private --epsilon 0.5",
         language=None,
     )

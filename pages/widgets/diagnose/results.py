@@ -18,7 +18,7 @@ from ppsets_core.calibration import Drawn
 from ppsets_core.coverage_check import check_records
 from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, select
 from ppsets_core.diagnosis.answers import ORDERS
-from ppsets_core.diagnosis.checking import records_of_answers
+from ppsets_core.diagnosis.checking import not_checked, records_of_answers
 from ppsets_core.diagnosis.table import rows_of
 from ppsets_core.provenance import Provenance
 from ppsets_core.wording import scope
@@ -31,6 +31,8 @@ FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Fla
 
 def show_results(examined: Examined, calibration: Drawn) -> None:
     group = _choose_group(calibration)
+    if calibration.group_names and group is None:
+        return
     answers = answers_of(examined.findings, calibration, group)
     show_refused(examined.findings.refused)
     if not answers:
@@ -63,15 +65,25 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
 def _check(answers: list[Answer], examined: Examined, calibration: Drawn, group: str | None) -> None:
     """Where true diagnoses came with the X-rays (folders, a CSV), whether the sets hold them."""
     records = records_of_answers(answers, calibration, examined.model.fingerprint, "X-rays", group)
+    if words := not_checked(answers, examined.model.fingerprint):
+        st.caption(words)
     if records is not None:
-        show_check(check_records(records, calibration), records, calibration, examined.id, "checked X-rays")
+        of = f"{examined.id}-{group}"
+        show_check(check_records(records, calibration), records, calibration, of, "checked X-rays")
 
 
 def _choose_group(calibration: Drawn) -> str | None:
     """Where each group has a threshold of its own, the one that all these X-rays are of."""
     if not calibration.group_names:
         return None
-    chosen = st.selectbox(f"These X-rays are of the {calibration.per}", [*calibration.group_names, UNKNOWN])
+    chosen = st.selectbox(
+        f"These X-rays are of the {calibration.per}",
+        [*calibration.group_names, UNKNOWN],
+        index=None,
+        key="diagnose_group",
+        persist_state="session",
+        placeholder=f"Say which {calibration.per}: each has a threshold of its own",
+    )
     if chosen == UNKNOWN:
         st.info("Nothing is calibrated for another one, so every set holds every diagnosis.")
     return chosen

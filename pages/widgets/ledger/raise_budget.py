@@ -33,7 +33,6 @@ def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
         budget = right.number_input(
             "New budget",
             min_value=0.01,
-            max_value=1e6,
             value=float(account.budget) + 1,
             step=0.5,
             format="%g",
@@ -42,7 +41,7 @@ def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
         )
         if warning := weak_budget(budget):
             st.warning(warning)
-        if asked is None:
+        if asked is None or asked[0] != name:
             st.button("Raise …", key="raise_open", on_click=_ask, args=(name, shown(amount(budget))))
         else:
             _confirm(ledger, account, asked[1])

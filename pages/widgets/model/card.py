@@ -23,7 +23,7 @@ def show_card() -> None:
     )
     _numbers(found)
     left, right = st.columns(2)
-    left.subheader("What it takes for what", anchor=False)
+    left.subheader("What it mistakes for what", anchor=False)
     left.plotly_chart(
         confusion_figure(records.classes, found.confusion), key="model_confusion", alt="Counts of true against said"
     )

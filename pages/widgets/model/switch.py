@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.widgets.active_model import set_active_model
-from pages.widgets.calibrate.reading import forget
+from pages.widgets.calibrate.xray_source import forget_xrays
 from pages.widgets.session import active_calibration, set_active_calibration
 from pages.widgets.text import as_text
 
@@ -27,7 +27,7 @@ def switch_to(model: "XrayModel | None", name: str) -> None:
     """Classify with other weights from here on; what belonged to the ones before is put aside."""
     set_active_model(model, name)
     st.session_state[_OTHER] = model is not None
-    forget("xrays")
+    forget_xrays()
     said = as_text(f"This session now classifies with {name}.")
     if active_calibration() is not None:
         set_active_calibration(None, "")

@@ -102,7 +102,7 @@ def _read(
     from ppsets_core.xrays import read_folder
 
     report.stage = "X-rays read:"
-    folder = read_folder(source, labels=labels, classes=classes or ())
+    folder = read_folder(source, labels=labels, classes=classes or (), to_learn=True)
     total = len(folder.xrays)
     return read_training_set(folder, side, classes=classes, progress=lambda done: report(done, total))
 
