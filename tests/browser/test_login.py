@@ -9,7 +9,7 @@ import pytest
 
 from ppsets_core import Ledger
 from ppsets_core.ledger.amounts import shown
-from tests.browser.driving import choose, go_to, press, sees, settle, upload
+from tests.browser.driving import choose, go_to, move_slider, press, sees, settle, upload
 from tests.browser.logging_in import cookie_of, log_in, serve_with_login
 from tests.browser.samples import score_file
 
@@ -207,16 +207,16 @@ def test_a_cookie_that_someone_else_signed_is_no_log_in(page, app, shared):
 
 def test_logging_out_ends_other_tabs_and_copies_of_the_cookie(new_page, app):
     page = new_page()
-    log_in(page, app, "vera")
+    log_in(page, app, "carl")
     kept = page.context.cookies()
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Explore").click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Calibrate").click()
     settle(page)
     other = page.context.new_page()
     other.goto(app.url)
-    sees(other, "Logged in as Vera")
+    sees(other, "Logged in as Carl")
     tab = page.context.new_page()
     tab.goto(app.url)
-    sees(tab, "Logged in as Vera")
+    sees(tab, "Logged in as Carl")
     tab.get_by_role("button", name="Log out").click()
     tab.wait_for_url(re.compile("end_session"))
     other.get_by_test_id("stSidebarNav").get_by_role("link", name="Model").click()
