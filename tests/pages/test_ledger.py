@@ -50,6 +50,17 @@ def test_raising_a_budget_asks_first_and_is_recorded(used, screen):
     assert list(at.dataframe[2].value["budget"]) == ["4", "2"]
 
 
+def test_a_question_is_about_the_data_set_that_was_asked_about(used, screen):
+    used.open_account("another", 1_000_000)
+    at = screen("ledger")
+    button(at, "Raise …").click().run()
+    at.session_state["raise_name"] = "another"
+    at.run()
+    assert "Raise …" in labels(at)
+    assert "Raise the budget of" not in texts(at)
+    assert at.number_input(key="raise_to_another").value == 1_000_001
+
+
 def test_raising_can_be_cancelled_and_never_lowers(used, screen):
     at = screen("ledger")
     button(at, "Raise …").click().run()

@@ -84,6 +84,15 @@ def test_other_weights_put_the_calibration_aside_and_back(model_screen, weights)
     assert "no longer active" not in texts(at)
 
 
+def test_other_weights_give_up_xrays_that_are_being_classified_to_calibrate(model_screen, weights):
+    at, held = model_screen("Weights"), ("classify_calibration", "xrays_listed", "reading_xrays")
+    for name in held:
+        at.session_state[name] = "of the weights before"
+    at.file_uploader[0].set_value(("mine.safetensors", weights, "application/octet-stream")).run()
+    button(at, "Use these").click().run()
+    assert not any(name in at.session_state for name in held)
+
+
 def test_what_is_no_safetensors_file_is_refused_and_changes_nothing(model_screen):
     at = calibrated(model_screen("Weights"))
     at.file_uploader[0].set_value(("evil.safetensors", b"\x80\x04pickle", "application/octet-stream")).run()

@@ -1,5 +1,7 @@
 """A session holds only so many uploads, and none that no widget shows."""
 
+from types import SimpleNamespace
+
 import pytest
 from starlette.exceptions import HTTPException
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -48,3 +50,18 @@ def test_what_no_widget_shows_is_let_go_after_a_while(monkeypatch):
     assert at.run().markdown[-1].value == "a.csv"
     at.toggle(key="show").set_value(False).run()
     assert at.run().markdown[-1].value == "nothing"
+
+
+def test_a_file_is_kept_while_others_still_arrive(monkeypatch):
+    manager = MemoryUploadedFileManager("/upload")
+    context = SimpleNamespace(uploaded_file_mgr=manager, session_id="one")
+    monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: context)
+    for name in ("a", "b"):
+        uploads._add_bounded(manager, "one", record(name))
+    now = uploads.time.monotonic()
+    monkeypatch.setattr(uploads, "_arrived", {"a": now - 10_000, "b": now})
+    uploads.drop_uploads_of_no_widget()
+    assert set(manager.file_storage["one"]) == {"a", "b"}
+    monkeypatch.setattr(uploads, "_arrived", {"a": now - 10_000, "b": now - 9_000})
+    uploads.drop_uploads_of_no_widget()
+    assert not manager.file_storage.get("one")
