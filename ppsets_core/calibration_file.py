@@ -23,7 +23,8 @@ OF_RELEASE = ("unit", "dataset", "date")
 VERSION_2 = ("unit", "model", "threshold", "coverage_upper")
 GROUPED = ("per", "groups", "group_names")
 FAMILIARITY = tuple(field.name for field in fields(FamiliarityPlan))
-LONGEST = 500_000
+LONGEST = 5_000_000
+"""Room for as many names as there may be, each twice."""
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
 
 

@@ -193,8 +193,6 @@ class _Noisy:
 
     def __init__(self, n: int, scale: float) -> None:
         self.n, self.scale = n, scale
-        logs = np.array([math.lgamma(i + 1) for i in range(n + 1)])
-        self._log_ways = logs[-1] - logs - logs[::-1]
 
     def at_least(self, seen: int, p: float) -> float:
         places, mass = self._binomial(p)
@@ -210,8 +208,9 @@ class _Noisy:
             return np.array([round(p * self.n)]), np.ones(1)
         reach = 12 * math.sqrt(self.n * p * (1 - p)) + 60
         places = np.arange(max(0, math.floor(self.n * p - reach)), min(self.n, math.ceil(self.n * p + reach)) + 1)
-        logs = self._log_ways[places] + places * math.log(p) + (self.n - places) * math.log1p(-p)
-        mass = np.exp(logs)
+        steps = np.log((self.n - places[:-1]) / (places[:-1] + 1)) + math.log(p) - math.log1p(-p)
+        logs = np.concatenate([[0.0], np.cumsum(steps)])  # from each place to the next
+        mass = np.exp(logs - logs.max())
         return places, mass / mass.sum()
 
 
@@ -223,10 +222,14 @@ def _noise_at_least(bound: np.ndarray, scale: float) -> np.ndarray:
     return np.where(bound >= 1, positive, negative)
 
 
+_FAR = 100
+"""So many times its scale noise never comes to."""
+
+
 def _noise_of_two(scale: float, miss: float, most: int) -> int:
     """The least t ≤ `most` that the sum of two such noises exceeds in size with probability at most `miss`."""
     ratio, gap = math.exp(-1 / scale), -math.expm1(-1 / scale)
-    k = np.arange(most + 1)
+    k = np.arange(min(most, math.ceil(_FAR * scale)) + 1)
     mass = (gap / (1 + ratio)) ** 2 * np.exp(-k / scale) * (k + (1 + ratio**2) / (gap * (1 + ratio)))
     inside = mass[0] + 2 * np.concatenate([[0.0], np.cumsum(mass[1:])])
     enough = np.flatnonzero(inside >= 1 - miss)

@@ -1,6 +1,7 @@
 """The private check: what it costs, what it draws, and intervals that hold the truth with the noise counted."""
 
 import json
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -78,6 +79,17 @@ def test_without_noise_to_speak_of_it_is_clopper_and_pearsons():
     assert wide[1] > clopper_pearson(90, 100)[1]
     assert noisy_interval(-40, 100, 100, 2.0, 0.95) == (0.0, 0.0)
     assert noisy_interval(400, 100, 100, 2.0, 0.95) == (1.0, 1.0)
+
+
+def test_an_interval_of_a_hundred_million_takes_room_for_what_is_likely_only():
+    n = 10**8
+    tracemalloc.start()
+    low, high = noisy_interval(90_000_000, n, n, 2.0, 0.95)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (low, high) == pytest.approx(clopper_pearson(90_000_000, n), abs=1e-7)
+    assert _noise_of_two(2.0, 0.01, n) == _noise_of_two(2.0, 0.01, 10_000)
+    assert peak < 50e6
 
 
 def test_replacing_a_record_moves_the_counts_by_no_more_than_the_noise_is_made_for():

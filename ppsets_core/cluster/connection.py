@@ -32,6 +32,10 @@ class Tls:
     key: Path
 
 
+NOTHING_ON_DISK = {"memory_target_fraction": False, "memory_spill_fraction": False}
+"""Dask would write what does not fit into memory to temporary files."""
+
+
 @contextmanager
 def connected(
     address: str | None = None, *, workers: int | None = None, tls: Tls | None = None, insecure_network: bool = False
@@ -58,7 +62,7 @@ def _local(workers: int) -> Iterator["Client"]:
 
     if workers < 1:
         raise ClusterError(f"There must be at least one worker, not {workers}.")
-    options: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL, **NOTHING_ON_DISK}
     security = Security.temporary()
     with (
         dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEP_MEMORY.items()}),

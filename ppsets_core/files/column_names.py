@@ -10,7 +10,7 @@ ALIASES = {
 }
 RESERVED = {"score", "label", "patient", "model", "split", "familiarity", "probabilities", "classes"}
 TEXT = frozenset({"label", "patient", "model", "split"})
-IGNORED = {"", "file", "covid", "index", "id"}
+IGNORED = {"", "file", "index", "id"}
 
 
 def column_name(raw: str) -> str:

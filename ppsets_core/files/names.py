@@ -7,6 +7,7 @@ from collections.abc import Sequence
 LONGEST = 400
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+NUMBER = re.compile(r"(?m)^(-?)0*+(?:([1-9][0-9]*+)|(?<=0))(?:\.0*+)?$")  # never tries anything twice
 CLUTTER = {"__macosx", "thumbs.db", "desktop.ini"}
 
 
@@ -24,7 +25,7 @@ def same_names(names: Sequence[str]) -> list[str]:
         text = "\n".join(name.replace("\n", " ") for name in names)
     text = unicodedata.normalize("NFKC", _seen(unicodedata.normalize("NFKC", text)).casefold())
     text = re.sub("(?m)^ +| +$", "", re.sub(" {2,}", " ", re.sub("'(?= *[=+@-])", "", text)))
-    return re.sub(r"(?m)^(-?)0*([0-9]+)(?:\.0*)?$", r"\1\2", text).split("\n") if len(names) else []
+    return NUMBER.sub(lambda found: f"{found[1]}{found[2] or '0'}", text).split("\n") if len(names) else []
 
 
 def same_name(name: str) -> str:

@@ -4,7 +4,7 @@ import re
 
 # The wide signs too: some spreadsheets take them alike. Behind a semicolon or the like as well: where it is the custom
 # to part cells by it, a spreadsheet does so within a cell of ours, whatever its quotes.
-_FORMULA = re.compile(r"(^\s*|[;\t\r\n|]\s*\"?\s*)(?=[=+\-@＝＋－＠])")
+_FORMULA = re.compile(r"(^\s*+|[;\t\r\n|]\s*+(?:\"\s*+)?)(?=[=+\-@＝＋－＠])")
 
 
 def plain_cell(text: str) -> str:

@@ -25,7 +25,7 @@ from ppsets_core.private_quantile import check_plan, release
 from ppsets_core.records.checked import Checked
 from ppsets_core.records.counting import Counted
 from ppsets_core.records.records import Records
-from ppsets_core.validation import check_name
+from ppsets_core.validation import check_name, check_names
 
 LOOK = "Look at the Ledger screen or at `ppsets ledger`"
 LONGEST_REASON = 500
@@ -315,6 +315,7 @@ def _check_payment(records: Records | Counted | Checked, account: Account) -> No
         raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
     _check_account(account)
     check_binding(records.unit, records.model, account.name)
+    check_names(records.classes, "The classes")  # what is paid for must be readable afterwards
 
 
 def _check_account(account: object) -> None:

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from ppsets_core.errors import FileError
+from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.names import shown_name
 from ppsets_core.model_fingerprint import (
     BUNDLED_WEIGHTS,
@@ -25,6 +25,7 @@ from ppsets_core.model_fingerprint import (
 from ppsets_core.network.fast import fused
 from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.resnet import build_resnet18
+from ppsets_core.validation import check_name
 
 if TYPE_CHECKING:
     from torchvision.models import ResNet
@@ -148,7 +149,7 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
         if fingerprint is not None and not re.fullmatch(FINGERPRINT, fingerprint):
             raise ValueError("fingerprint")
         classes = tuple(facts["classes"])
-        if not all(isinstance(label, str) and label == shown_name(label) for label in classes):
+        if not all(label == shown_name(check_name(label)) for label in classes):
             raise ValueError("classes")
         if not 2 <= len(set(classes)) == len(classes) <= _MOST_CLASSES:
             raise ValueError("classes")
@@ -160,7 +161,7 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
             raise ValueError("mean and std")
         if not 0.01 <= temperature <= 100:
             raise ValueError("temperature")
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError, InputError) as error:
         raise FileError(
             f"{name} does not say its classes, picture size and temperature as ppsets writes them. "
             "Use weights that `ppsets train` wrote."

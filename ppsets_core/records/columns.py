@@ -127,5 +127,5 @@ def text(value: object) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     if isinstance(value, bytes):
-        return value.decode(errors="replace").strip()
+        return value.decode(errors="surrogateescape").strip()  # what is no text is refused where it is kept
     return "" if value is None or value != value else str(value).strip()

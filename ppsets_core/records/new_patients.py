@@ -112,7 +112,7 @@ def new_patients_of(
         classes,
         probabilities,
         _identifiers(columns, len(probabilities)),
-        label_numbers(values["label"], classes) if "label" in values else None,
+        label_numbers(values["label"], tuple(names)) if "label" in values else None,
         patients_in(values),
         values.get("split"),
         familiarity_of(columns),

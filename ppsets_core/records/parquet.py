@@ -9,7 +9,7 @@ import numpy as np
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.apart import parsed_apart
-from ppsets_core.files.column_names import column_name
+from ppsets_core.files.column_names import RESERVED, TEXT, column_name
 from ppsets_core.records.arrays import MAX_UNPACKED
 from ppsets_core.records.columns import LONGEST_TEXT, brief_name, check_cells, check_names, text_column
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 THE_FILE = "the file"
 DAMAGED = "the Parquet file is damaged or cut short; save it again."
+OTHER_TYPE = "is neither of numbers nor of text; save it as text."
 TOO_LARGE = f"it unpacks to over {MAX_UNPACKED // 1_000_000} MB; save fewer columns."
 
 
@@ -89,7 +90,17 @@ def _is_plain(field: "pa.Field") -> bool:
         raise FileError(f"the column '{brief_name(field.name)}' is nested; give one plain number or text per cell.")
     kind = field.type
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
-    return number or _is_text(kind)
+    plain = number or _is_text(kind) or is_blank_text(field)
+    if not plain and column_name(field.name) in RESERVED:
+        raise FileError(f"the column '{brief_name(field.name)}' {OTHER_TYPE}")
+    return plain
+
+
+def is_blank_text(field: "pa.Field") -> bool:
+    """A column of text without a single entry, which Arrow gives no type: one entry more and it would be text."""
+    from pyarrow import types
+
+    return types.is_null(field.type) and column_name(field.name) in TEXT
 
 
 def _is_text(kind: "pa.DataType") -> bool:
@@ -97,7 +108,7 @@ def _is_text(kind: "pa.DataType") -> bool:
 
     if types.is_dictionary(kind):
         kind = kind.value_type
-    return types.is_string(kind) or types.is_large_string(kind)
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def _check_texts(table: "pa.Table", names: list[str]) -> None:

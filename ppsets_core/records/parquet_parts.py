@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.column_names import column_name
+from ppsets_core.files.column_names import RESERVED, column_name
 from ppsets_core.files.names import is_clutter, shown_name
 from ppsets_core.records.columns import LONGEST_TEXT, Columns, brief_name, check_names, text_column
-from ppsets_core.records.parquet import DAMAGED
+from ppsets_core.records.parquet import DAMAGED, OTHER_TYPE, is_blank_text
 from ppsets_core.validation import Place
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def describe(path: Path, source: str) -> tuple[Kinds, list[int]]:
         file = _opened(path)
         fields = [field for field in file.schema_arrow if is_plain(field, source)]
         check_names([column_name(field.name) for field in fields], source)
-        kinds = {column_name(field.name): is_text(field.type) for field in fields}
+        kinds = {column_name(field.name): is_text(field.type) or is_blank_text(field) for field in fields}
         return kinds, [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
 
 
@@ -125,7 +125,10 @@ def is_plain(field: "pa.Field", source: str) -> bool:
     if types.is_nested(field.type):
         name = brief_name(field.name)
         raise FileError(f"{source}: the column '{name}' is nested; give one plain number or text per cell.")
-    return is_number(field.type) or is_text(field.type)
+    plain = is_number(field.type) or is_text(field.type) or is_blank_text(field)
+    if not plain and column_name(field.name) in RESERVED:
+        raise FileError(f"{source}: the column '{brief_name(field.name)}' {OTHER_TYPE}")
+    return plain
 
 
 def is_number(kind: "pa.DataType") -> bool:
@@ -139,7 +142,7 @@ def is_text(kind: "pa.DataType") -> bool:
 
     if types.is_dictionary(kind):
         kind = kind.value_type
-    return types.is_string(kind) or types.is_large_string(kind)
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def check_length(texts: "pa.Array", name: str, source: str) -> None:

@@ -1,6 +1,7 @@
 """`read_scores`: what a score file means, once it is columns."""
 
 import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,10 +133,12 @@ def label_numbers(labels: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
     """Labels as column numbers: by class name, in any case of letters, or by position where no class is a number.
 
     Each label on its own: what one record says must not change how another is read. −1 where it is none of them."""
+    classes = tuple(unicodedata.normalize("NFC", name) for name in classes)
+    written = (label if label.isascii() else unicodedata.normalize("NFC", label) for label in labels)
     numbers = {} if any(name.isdigit() for name in classes) else {str(i): i for i in range(len(classes))}
     numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
     numbers |= {name: i for i, name in enumerate(classes)}
-    return np.array([numbers.get(label, numbers.get(label.casefold(), -1)) for label in labels], dtype=np.int64)
+    return np.array([numbers.get(label, numbers.get(label.casefold(), -1)) for label in written], dtype=np.int64)
 
 
 def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.ndarray:

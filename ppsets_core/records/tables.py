@@ -55,7 +55,12 @@ def columns_of_json(data: bytes, source: str, texts: frozenset[str] = TEXT) -> C
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise FileError(f"{source}{line}: it is not valid JSON; save it again or use CSV.") from None
     if isinstance(document, list) and document and all(isinstance(record, dict) for record in document):
-        names = dict.fromkeys(name for record in document for name in record)
+        names = document[0]
+        if odd := next((row for row, record in enumerate(document, 1) if record.keys() != names.keys()), None):
+            raise FileError(
+                f"{source}, record {odd}: its fields are not those of the first; give every record the same, and null "
+                "where something is not known."
+            )
         check_cells(len(names) * len(document), source)
         document = {name: [record.get(name) for record in document] for name in names}
     elif isinstance(document, list):

@@ -1,5 +1,6 @@
 """CoronaHack's X-rays by the parts that the bundled model learnt from and never saw, wherever they were unpacked."""
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from ppsets_core.xrays.label_file import parse_labels
 from ppsets_core.xrays.labels import SUFFIX
 
 SPLIT = ASSETS / "coronahack_split.csv"
+NAMESAKE = re.compile(r" \(\d+\)$")
+"""What a listing adds to the name of a second file of that name."""
 HELD_OUT = ("calibration", "validation")
 
 
@@ -16,12 +19,13 @@ def read_coronahack(folder: str | Path, split: str) -> XrayFolder:
     """`train`, `calibration` or `validation` of Kaggle's download (a folder or its zip), in any arrangement of folders.
 
     Labels, patients and parts are those of `assets/coronahack_split.csv`."""
-    return read_folder(folder, labels=SPLIT, split=split)
+    return read_folder(folder, labels=SPLIT, split=split, to_learn=True)
 
 
 def is_learnt_from(name: str) -> bool:
     """Whether a file has the name of one of the X-rays that the bundled model was trained on, whatever its folder."""
-    return SUFFIX.sub("", name.casefold().rsplit("/", 1)[-1]) in _learnt_from()
+    name = NAMESAKE.sub("", name.casefold().rsplit("/", 1)[-1])
+    return SUFFIX.sub("", name) in _learnt_from()
 
 
 @lru_cache(maxsize=1)

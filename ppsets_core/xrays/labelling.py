@@ -103,7 +103,7 @@ def _by_rows(
     to_learn: bool,
 ) -> Labelling:
     if split is not None:
-        _check_split(rows, split)
+        _check_split(rows, split, to_learn)
     spelt = {name.casefold(): name for name in classes}
 
     def is_of_another_part(row: LabelRow) -> bool:
@@ -145,7 +145,9 @@ def _one_for_each(pictures: Sequence[Entry], found: Sequence[LabelRow | None]) -
     return {row: first[3] for row, first in firsts.items()}
 
 
-def _check_split(rows: LabelRows, split: str) -> None:
+def _check_split(rows: LabelRows, split: str, to_learn: bool) -> None:
+    if is_training(split) and not to_learn:
+        raise FileError(f"{rows.label_file}: X-rays of the part '{split}' cannot be used: {SEEN}. Choose another part.")
     splits = {row.split for row in rows.rows if row.split}
     if split not in splits:
         told = f"its splits: {', '.join(sorted(splits)[:10])}" if splits else f"it needs {SPLIT_COLUMNS}"

@@ -7,6 +7,7 @@ from ppsets_core.diagnosis import Finding, Findings, answers_of
 from ppsets_core.diagnosis.checking import not_checked, records_of_answers
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import ASSETS
+from ppsets_core.xrays.coronahack_split import is_learnt_from
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 DRAWN = calibrate(np.linspace(0, 0.7, 500), 0.1, 5.0)
@@ -30,6 +31,7 @@ def test_what_the_bundled_model_learnt_from_is_not_checked_and_that_is_said():
     learnt, new = (
         next(row for row in rows if part in row.split(",")).split(",")[0] for part in ("train", "validation")
     )
+    assert is_learnt_from(f"normal/{learnt}.jpeg (2)"), "the second file of that name, as a listing calls it"
     found = answers((learnt, None), (new, None))
     assert len(records_of_answers(found, DRAWN, bundled_fingerprint(), "X-rays")) == 1
     assert not_checked(found, bundled_fingerprint()).startswith("Not checked: 1 ")

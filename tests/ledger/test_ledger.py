@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ppsets_core.ledger.ledger as ledger_module
-from ppsets_core import Actor, BudgetError, Calibration, InputError, Ledger, LedgerError
+from ppsets_core import Actor, BudgetError, Calibration, InputError, Ledger, LedgerError, calibrate
 from ppsets_core.ledger.export import export_csv, export_json
 from tests.ledger import spending
 from tests.ledger.spending import named, planned, records_of
@@ -67,6 +67,23 @@ def test_what_cannot_be_released_is_refused_before_anything_is_charged(ledger):
     with pytest.raises(InputError, match="A release is made from records"):
         ledger.release(SCORES, planned(SCORES, 0.5), named("ward"))
     assert (ledger.account("ward").spent, ledger.releases()) == (0, [])
+
+
+def test_what_could_not_be_read_again_is_refused_before_anything_is_charged(ledger):
+    records = records_of(SCORES, classes=("a" * 101, "b"), labels=np.zeros(len(SCORES), dtype=int))
+    account = ledger.account_for(records, "ward")
+    with pytest.raises(InputError, match="1 to 100 printable characters"):
+        ledger.release(records, planned(SCORES, 0.5), account)
+    assert ledger.releases() == []
+
+
+def test_as_many_names_as_there_may_be_are_read_again():
+    classes = tuple(f"{number:05d}{'é' * 95}" for number in range(10_000))
+    scores = np.linspace(0, 1, 20_000)
+    labels = np.arange(20_000) % 10_000
+    records = records_of(scores, classes=classes, labels=labels)
+    found = calibrate(records, 0.1, 5.0, per="diagnosis")
+    assert Calibration.from_json(found.to_json()) == found
 
 
 @pytest.mark.parametrize("nobody", [None, "ward"])

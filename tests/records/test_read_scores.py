@@ -11,6 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import FileError, read_scores
+from ppsets_core.files.names import same_names
+from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.records.counting import choose
+from ppsets_core.records.data_set import open_data_set
+from ppsets_core.records.new_patients import read_new_patients
 from ppsets_core.records.parquet import plain_columns
 
 SCORES = np.array([0.25, 0.0, 1.0, 0.5])
@@ -289,3 +294,54 @@ def test_a_patient_that_a_format_stores_as_not_a_number_is_nobody():
     table = json.dumps({"score": [0.1, 0.2, 0.3], "patient": [17, float("nan"), None]}).encode()
     for data, name in ((archive.getvalue(), "a.npz"), (parquet.getvalue(), "a.parquet"), (table, "a.json")):
         assert read_scores(data, name).patients.tolist() == ["17", "", ""]
+
+
+def parquet_of(**columns) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", ["split", "patient", "familiarity"])
+def test_a_column_that_means_something_is_never_passed_over_for_its_type(name, tmp_path):
+    data = parquet_of(score=[0.1, 0.2], **{name: pa.array([b"train", b"b"], pa.binary())})
+    with pytest.raises(FileError, match=f"the column '{name}' is neither of numbers nor of text"):
+        read_scores(data, "a.parquet")
+    (tmp_path / "part.parquet").write_bytes(data)
+    with pytest.raises(FileError, match=f"the column '{name}' is neither of numbers nor of text"):
+        open_data_set(tmp_path)
+
+
+def test_whether_patients_have_a_column_does_not_hinge_on_one_name(tmp_path):
+    """A column of text without an entry has no type in Parquet; a JSON record may lack a key."""
+    for patients in (pa.nulls(3), pa.array([None, None, "z"])):
+        data = parquet_of(score=[0.1, 0.2, 0.3], patient=patients)
+        assert read_scores(data, "a.parquet").has_patients
+        (tmp_path / "part.parquet").write_bytes(data)
+        chosen = choose(open_data_set(tmp_path))
+        assert (chosen.unit, len(chosen)) == ("patient", 3)
+    with pytest.raises(FileError, match="record 3: its fields are not those of the first"):
+        read_scores(json.dumps([{"score": 0.1}, {"score": 0.2}, {"score": 0.3, "patient": "z"}]).encode(), "a.json")
+
+
+def test_bytes_that_are_no_text_are_refused_and_make_no_two_patients_one():
+    out = io.BytesIO()
+    np.savez(out, score=np.array([0.1, 0.2]), patient=np.array([b"M\xfcller", b"M\xf6ller"]))
+    with pytest.raises(FileError, match="patient"):
+        read_scores(out.getvalue(), "a.npz")
+
+
+def test_any_name_may_be_a_class_and_labels_are_alike_in_any_unicode_form():
+    rows = "COVID,fibr\u00f6se,label\n0.2,0.8,fibro\u0308se\n0.9,0.1,covid\n"
+    found = read_scores(rows.encode(), "a.csv")
+    assert found.scores.tolist() == pytest.approx([0.2, 0.1])
+    new = read_new_patients(rows.replace("fibr\u00f6se", "fibro\u0308se").encode(), classes=found.classes)
+    assert new.labels.tolist() == [1, 0]
+
+
+def test_a_long_number_that_is_none_takes_no_time():
+    names = ["0" * 998 + "x"] * 3000
+    assert same_names(names) == names
+    spellings = ["0", "00", "0.0", "17", "017", "17.0", "17.", "-017", "1.50", "-", "", "0x", "100"]
+    assert same_names(spellings) == ["0", "0", "0", "17", "17", "17", "17", "-17", "1.50", "-", "", "0x", "100"]
+    assert plain_cell(";" + " " * 900 + "x") == ";" + " " * 900 + "x"

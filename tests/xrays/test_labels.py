@@ -84,6 +84,11 @@ def test_without_a_split_training_rows_are_for_learning_and_the_others_for_all_e
     assert _labels(learning) == {"a.png": "normal", "c.png": "normal"}
     assert "of the part 'calibration'" in _reasons(learning)["b.png"]
     assert "no such file" in _reasons(learning)["gone.png"]
+    with pytest.raises(FileError, match="part 'Train' cannot be used: the model has learnt from them"):
+        read_folder(upload("x.zip", zipped(files)), labels=labels, split="Train")
+    assert _labels(read_folder(upload("x.zip", zipped(files)), labels=labels, split="Train", to_learn=True)) == {
+        "a.png": "normal"
+    }
     diagnosed = read_folder(upload("x.zip", zipped(files)), labels=labels, keep_unlabelled=True)
     assert _labels(diagnosed) == {"a.png": None, "b.png": "viral", "c.png": "normal"}
 

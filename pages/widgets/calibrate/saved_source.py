@@ -15,7 +15,7 @@ from ppsets_core.wording import describe
 def load_saved() -> None:
     """Upload, check, show, and use on a click; a simulation is shown as one and stays marked as one."""
     st.write("The JSON file that a calibration saved. Loading it costs no privacy.")
-    file = st.file_uploader("Calibration file (JSON)", ["json"], key="saved_calibration", max_upload_size=1)
+    file = st.file_uploader("Calibration file (JSON)", ["json"], key="saved_calibration", max_upload_size=5)
     if file is None:
         return
     calibration = _read(file)
@@ -53,7 +53,7 @@ def _compare_with_ledger(calibration: Calibration | Simulation) -> None:
 
 
 def _read(file: UploadedFile) -> Calibration | Simulation:
-    """At most a few kilobytes of UTF-8; everything else is checked by the strict reader."""
+    """At most a few megabytes of UTF-8; everything else is checked by the strict reader."""
     try:
         return read_calibration(file.getvalue()[: LONGEST + 1].decode("utf-8"))
     except UnicodeDecodeError:
