@@ -9,6 +9,7 @@ import torch
 from ppsets_core import Ledger
 from ppsets_core.__main__ import main
 from ppsets_core.network import load_model, save_model
+from ppsets_core.network.preprocess import Preprocessing
 from tests.network.chests import CLASSES, png_folder, small_model
 
 pytestmark = pytest.mark.training
@@ -85,7 +86,7 @@ def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
 def test_the_whole_network_from_scratch(xrays, tmp_path, capsys):
     out = tmp_path / "scratch.safetensors"
     trained(capsys, xrays, "--out", out, "--from", "scratch", "--layers", "all", "--epochs", 1, "--batch-size", 16)
-    assert load_model(out).preprocessing.side == 160
+    assert load_model(out).preprocessing.side == Preprocessing.side
 
 
 def test_a_broken_run_goes_on(xrays, small, tmp_path, capsys):

@@ -13,7 +13,7 @@ VIEW = Preprocessing()
 def test_any_shape_becomes_the_same_input(shape):
     grey = np.random.default_rng(0).random(shape, dtype=np.float32)
     seen = VIEW.network_input(grey)
-    assert seen.shape == (3, 160, 160)
+    assert seen.shape == (3, Preprocessing.side, Preprocessing.side)
     assert torch.isfinite(seen).all()
 
 
