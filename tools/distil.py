@@ -25,13 +25,13 @@ from ppsets_core.network.weights import XrayModel, save_model
 from ppsets_core.xrays.coronahack_split import read_coronahack
 from tools.teachers import KEPT, resized
 
-BATCH, DECAY, AVERAGE, WARM_UP = 40, 0.05, 0.995, 150
+EPOCHS, BATCH, RATE, DECAY, AVERAGE, WARM_UP = 34, 40, 4.5e-4, 0.05, 0.995, 150
 LABELS = 0.45
 """How much the label of an X-ray counts beside what the teachers say of it."""
 BESIDE = 0.5
 """How much it counts that the features also tell, by a layer that is thrown away, what the picture is like."""
-COARSE = 128
-"""The first epochs may see smaller views, which cost less."""
+COARSE, COARSE_SHARE = 128, 18 / 34
+"""The first epochs see smaller views, which cost less."""
 ROOM = 1.15
 """Views are taken from squares this much larger than themselves, so that zooming in finds detail."""
 HELD_OUT, HARDNESS, SEED = 0.08, 5, 1
@@ -44,13 +44,10 @@ def distil(
     network: nn.Module,
     *,
     view: Preprocessing = Preprocessing(),
-    epochs: int,
-    coarse: int = 0,
-    rate: float,
+    epochs: int = EPOCHS,
     seed: int = SEED,
 ) -> XrayModel:
-    """The network, its weights averaged over the steps, with the temperature that fits the held-out patients. The first
-    `coarse` of the epochs see smaller views."""
+    """The network, its weights averaged over the steps, with the temperature that fits the held-out patients."""
     rest, held_out = data.rows_by_patient(HELD_OUT, 0)
     targets = LABELS * F.one_hot(data.labels, len(data.classes)) + (1 - LABELS) * soft
     generator = torch.Generator().manual_seed(seed)
@@ -63,18 +60,18 @@ def distil(
         [
             {"params": filters, "weight_decay": DECAY},
             {"params": others, "weight_decay": 0.0},
-            {"params": list(beside.parameters()), "weight_decay": 0.0, "lr": 5 * rate},
+            {"params": list(beside.parameters()), "weight_decay": 0.0, "lr": 5 * RATE},
         ],
-        lr=rate,
+        lr=RATE,
         fused=True,
     )
     steps, weights = len(rest) // BATCH, class_weights(data)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
+    rate = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1, step / WARM_UP) * (0.505 + 0.5 * math.cos(math.pi * step / (steps * epochs)))
     )
     for epoch in range(epochs):
         network.train()
-        size = COARSE if epoch < coarse else view.side
+        size = COARSE if epoch < COARSE_SHARE * epochs else view.side
         for rows in rest[torch.randperm(len(rest), generator=generator)][: steps * BATCH].view(steps, -1):
             views = augment(resized(data.greys[rows], int(ROOM * size)), size, generator)
             inputs = view.normalise(views).contiguous(memory_format=torch.channels_last)
@@ -84,7 +81,7 @@ def distil(
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
             optimiser.step()
-            schedule.step()
+            rate.step()
             average.update_parameters(network)
         logits = _logits(average.module, data.greys[held_out], view)
         accuracy, recall = accuracy_and_recall(logits, data.labels[held_out])
@@ -114,10 +111,6 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path, help="folder with CoronaHack's pictures")
     parser.add_argument("--soft", type=Path, required=True, help="what tools/teachers.py wrote")
     parser.add_argument("--start", type=Path, required=True, help="safetensors of a ResNet-18")
-    parser.add_argument("--side", type=int, default=Preprocessing.side, help="pixels that the network sees")
-    parser.add_argument("--epochs", type=int, default=15)
-    parser.add_argument("--coarse", type=int, default=0, help=f"how many of them see {COARSE} px only")
-    parser.add_argument("--rate", type=float, default=3e-4, help="learning rate at its highest")
     parser.add_argument("--out", type=Path, required=True, help="safetensors file to write")
     arguments = parser.parse_args()
     xrays, _ = read_training_set(read_coronahack(arguments.data, "train"), KEPT)
@@ -125,5 +118,4 @@ if __name__ == "__main__":
     start.load_state_dict(load_file(arguments.start))
     taught = np.load(arguments.soft)
     soft, components = (torch.from_numpy(taught[name]) for name in ("soft", "components"))
-    options = {"epochs": arguments.epochs, "coarse": arguments.coarse, "rate": arguments.rate}
-    save_model(distil(xrays, soft, components, start, view=Preprocessing(arguments.side), **options), arguments.out)
+    save_model(distil(xrays, soft, components, start), arguments.out)

