@@ -32,7 +32,7 @@ class Tls:
     key: Path
 
 
-NOTHING_ON_DISK = {"memory_target_fraction": False, "memory_spill_fraction": False}
+NOTHING_ON_DISK = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
 """Dask would write what does not fit into memory to temporary files."""
 
 
@@ -62,10 +62,11 @@ def _local(workers: int) -> Iterator["Client"]:
 
     if workers < 1:
         raise ClusterError(f"There must be at least one worker, not {workers}.")
-    options: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL, **NOTHING_ON_DISK}
+    options: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
     security = Security.temporary()
     with (
         dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEP_MEMORY.items()}),
+        dask.config.set(NOTHING_ON_DISK),
         LocalCluster(
             n_workers=workers, threads_per_worker=1, host="127.0.0.1", protocol="tls://", security=security, **options
         ) as cluster,

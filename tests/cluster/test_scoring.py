@@ -90,11 +90,16 @@ def test_one_worker_s_death_is_not_noticed_and_the_scheduler_s_is_said(tmp_path,
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_there_are_as_many_workers_as_asked_for_each_with_one_thread(workers):
+def test_there_are_as_many_workers_as_asked_for_each_with_one_thread_and_nothing_on_disk(workers):
     def threads() -> int:
         import torch
 
         return torch.get_num_threads()
 
+    def on_disk(dask_worker) -> tuple[object, object]:
+        memory = dask_worker.memory_manager
+        return memory.memory_target_fraction, memory.memory_spill_fraction
+
     with connected(workers=workers) as client:
         assert list(client.run(threads).values()) == [1] * workers
+        assert list(client.run(on_disk).values()) == [(False, False)] * workers
