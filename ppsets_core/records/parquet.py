@@ -60,9 +60,9 @@ def plain_columns(data: bytes) -> bytes:
         _check_size(file)
         schema = file.schema_arrow
         wanted = [field.name for field in schema if _is_plain(field)]
-        is_text = [name for name in wanted if _is_text(schema.field(name).type)]
-        table = pq.ParquetFile(io.BytesIO(data), read_dictionary=is_text).read(columns=wanted, use_threads=False)
-        _check_texts(table, is_text)
+        words = [name for name in wanted if is_text(schema.field(name).type)]
+        table = pq.ParquetFile(io.BytesIO(data), read_dictionary=words).read(columns=wanted, use_threads=False)
+        _check_texts(table, words)
         return _written(table)
     except FileError:
         raise
@@ -90,7 +90,7 @@ def _is_plain(field: "pa.Field") -> bool:
         raise FileError(f"the column '{brief_name(field.name)}' is nested; give one plain number or text per cell.")
     kind = field.type
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
-    plain = number or _is_text(kind) or is_blank_text(field)
+    plain = number or is_text(kind) or is_blank_text(field)
     if not plain and column_name(field.name) in RESERVED:
         raise FileError(f"the column '{brief_name(field.name)}' {OTHER_TYPE}")
     return plain
@@ -103,7 +103,7 @@ def is_blank_text(field: "pa.Field") -> bool:
     return types.is_null(field.type) and column_name(field.name) in TEXT
 
 
-def _is_text(kind: "pa.DataType") -> bool:
+def is_text(kind: "pa.DataType") -> bool:
     from pyarrow import types
 
     if types.is_dictionary(kind):

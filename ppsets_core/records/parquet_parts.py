@@ -11,7 +11,7 @@ from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import RESERVED, column_name
 from ppsets_core.files.names import is_clutter, shown_name
 from ppsets_core.records.columns import LONGEST_TEXT, Columns, brief_name, check_names, text_column
-from ppsets_core.records.parquet import DAMAGED, OTHER_TYPE, is_blank_text
+from ppsets_core.records.parquet import DAMAGED, OTHER_TYPE, is_blank_text, is_text
 from ppsets_core.validation import Place
 
 if TYPE_CHECKING:
@@ -135,14 +135,6 @@ def is_number(kind: "pa.DataType") -> bool:
     from pyarrow import types
 
     return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-
-
-def is_text(kind: "pa.DataType") -> bool:
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def check_length(texts: "pa.Array", name: str, source: str) -> None:
