@@ -122,6 +122,7 @@ def private_check(
     dataset: str | None = None,
 ) -> PrivateCheck:
     """Count, and add OpenDP's exact discrete Laplace noise. Nobody counts ε here: `Ledger.check` charges first."""
+    epsilon = check_epsilon(epsilon)
     check_can_be_checked(records, calibration, epsilon, per)
     check_binding(records.unit, records.model, dataset)
     covered, missed = _counts(records, calibration, per)

@@ -27,6 +27,14 @@ CLASSES = ("a", "b", "c")
 CALIBRATION = simulate(np.linspace(0, 0.8, 1000), plan(1000, 0.1, 5.0), np.random.default_rng(0))
 
 
+def test_an_epsilon_of_any_kind_of_number_is_charged_and_drawn_with(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for number in (np.float64(0.5), Fraction(1, 2)):
+        account = ledger.account_for(records(), "ward", budget=2)
+        assert ledger.check(records(), CALIBRATION, account, number).epsilon == 0.5
+    assert [one.status for one in ledger.releases()] == ["released", "released"]
+
+
 def records(n=400, seed=0, **facts):
     rng = np.random.default_rng(seed)
     probabilities = rng.dirichlet([1, 2, 4], n)

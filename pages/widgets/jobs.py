@@ -47,9 +47,9 @@ def collect(key: JobKey[Result]) -> Result | None:
     if job is not None and (job.cancelled or not job.running):
         del st.session_state[key]
         try:
-            if job.cancelled:
+            if job.cancelled and job.running:
                 raise Cancelled
-            found = job.result()
+            found = job.result()  # of work that ended before it heard of it, too: it may have been paid for
         except Cancelled:
             st.session_state[_cancelled(key)] = True
     if _cancelled(key) in st.session_state:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ppsets_core.commands.arguments import add_ledger, add_reason
+from ppsets_core.commands.files import check_new
 from ppsets_core.commands.score import Counter, tell_refused
-from ppsets_core.errors import FileError, InputError, LedgerError
+from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import PRIVATE_TRAINING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 AnyRecipe = TypeVar("AnyRecipe", "Recipe", "LastLayerRecipe")
 Told = dict[str, float | None]
+Trained = tuple["XrayModel", Told, TrainingPayment | None]
 
 HELP = "train ResNet-18 on labelled X-rays: the whole network, or its last layer (also with DP-SGD)"
 
@@ -31,24 +33,27 @@ HELP = "train ResNet-18 on labelled X-rays: the whole network, or its last layer
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", help="directory or zip of labelled X-rays")
     parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
-    parser.add_argument("--split", help="only what the labels CSV's column `split` says this of")
+    parser.add_argument("--split", help="only the X-rays with this value in the labels CSV's column `split`")
     parser.add_argument("--out", required=True, help="safetensors file to write")
     parser.add_argument(
-        "--from", dest="start", default="bundled", help="scratch, bundled, imagenet or a safetensors file"
+        "--from",
+        dest="start",
+        default="bundled",
+        help="bundled (default), scratch, imagenet (fetched by torchvision) or a safetensors file",
     )
-    parser.add_argument("--layers", choices=("all", "last"), default="last", help="what to train")
+    parser.add_argument("--layers", choices=("all", "last"), default="last", help="what to train (default last)")
     parser.add_argument(
         "--classes",
         help="classes to learn, separated by commas; X-rays of other labels are left out. Default: the labels that "
         "occur, or with --dp-epsilon the starting weights' classes, as one X-ray could add a label",
     )
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--batch-size", type=int)
-    parser.add_argument("--learning-rate", type=float)
+    parser.add_argument("--epochs", type=int, help="default: as suits what is trained")
+    parser.add_argument("--batch-size", type=int, help="X-rays in a step; default: as suits what is trained")
+    parser.add_argument("--learning-rate", type=float, help="default: as suits what is trained")
     parser.add_argument("--seed", type=int, help="default 0; refused with --dp-epsilon, whose noise nobody may repeat")
     parser.add_argument("--resume", type=Path, help="folder for each epoch's state; start again from it (--layers all)")
     parser.add_argument("--dp-epsilon", type=float, help="train the last layer with this ε of differential privacy")
-    parser.add_argument("--dp-delta", type=float, help="δ; below 1 / number of X-rays")
+    parser.add_argument("--dp-delta", type=float, help="δ, below 1 / number of X-rays; default a tenth of that")
     parser.add_argument("--dataset", help="with --dp-epsilon: the account to charge (default: the data's own name)")
     parser.add_argument(
         "--budget", help="with --dp-epsilon: total ε that any one patient may ever lose; the first time"
@@ -74,8 +79,10 @@ def run(args: argparse.Namespace) -> int:
     data, refused = read_training_set(folder, side, classes=classes, progress=Counter(len(folder.xrays)))
     tell_refused(refused)
     print(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}", file=sys.stderr)
-    model, told = (_train_all if args.layers == "all" else _train_last)(args, base, data)
+    model, told, payment = (_train_all if args.layers == "all" else _train_last)(args, base, data)
     save_model(model, args.out)
+    if payment:
+        payment.keep(model.fingerprint)
     result = {"out": args.out, "xrays": len(data), "classes": data.classes, **told}
     if args.json:
         print(json.dumps(result))
@@ -90,11 +97,10 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("A last layer on random features learns nothing. Use --layers all, or --from bundled.")
     if args.layers == "last" and args.resume:
         raise InputError("The last layer trains in seconds; --resume is for --layers all.")
-    if not Path(args.out).resolve().parent.is_dir():
-        raise FileError(f"There is no folder for {args.out}. Make it first, or choose another.")
+    check_new(Path(args.out))
     if args.dp_epsilon is None:
-        if args.dp_delta is not None or args.clip is not None:
-            raise InputError("--dp-delta and --clip belong to --dp-epsilon.")
+        if any(given is not None for given in (args.dp_delta, args.clip, args.dataset, args.budget)):
+            raise InputError("--dp-delta, --clip, --dataset and --budget belong to --dp-epsilon.")
     elif args.layers == "all":
         raise InputError("Differential privacy is offered for the last layer only. Use --layers last.")
     elif args.start == "imagenet" and not args.classes:
@@ -139,14 +145,14 @@ def _found(accuracy: float, model: "XrayModel") -> Told:
     return {"held_out_accuracy": None if math.isnan(accuracy) else accuracy, "temperature": model.temperature}
 
 
-def _train_all(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> tuple["XrayModel", Told]:
+def _train_all(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> Trained:
     from ppsets_core.network.training import Recipe, train_model
 
     trained = train_model(data, _recipe(Recipe(), args), base=base, resume=args.resume, watch=_show)
-    return trained.model, _found(trained.accuracy, trained.model)
+    return trained.model, _found(trained.accuracy, trained.model), None
 
 
-def _train_last(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> tuple["XrayModel", Told]:
+def _train_last(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> Trained:
     from ppsets_core.network.last_layer import LastLayerRecipe, Privacy, fine_tune_last_layer
 
     assert base is not None  # `_check` refuses a last layer on scratch
@@ -160,10 +166,9 @@ def _train_last(args: argparse.Namespace, base: "XrayModel | None", data: "Train
         base, data, recipe, privacy=privacy, classes=classes, watch=_show, charge=payment.charge if payment else None
     )
     result = _found(tuned.accuracy, tuned.model)
-    if privacy and payment:
-        payment.keep(tuned.model.fingerprint)
+    if privacy:
         result |= {"epsilon_spent": tuned.epsilon, "delta": privacy.delta}
-    return tuned.model, result
+    return tuned.model, result, payment
 
 
 def _payment(args: argparse.Namespace, privacy: "Privacy") -> TrainingPayment:

@@ -1,7 +1,7 @@
 """What a ledger holds, as it is read."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -116,7 +116,7 @@ class Snapshot:
     refusals: tuple[Refusal, ...]
     requests: Mapping[str, Release]
     cohorts: Mapping[int, int | None]  # by a release's number, the cohort that it was charged to
-    owners: Mapping[str, str]  # by the identity of a data set counted as a whole, its account
+    owners: Mapping[str, Set[str]]  # by the identity of a data set counted as a whole, its accounts
 
     def account(self, name: str) -> Account | None:
         """The account of that name, however it is spelt."""

@@ -56,7 +56,7 @@ def has_room(
     their account's name or in the very data set that was charged. A cohort of too many is held to count in all others
     of its account.
     """
-    owners = {payer.name, *(seen.owners[one] for one in identities if one in seen.owners)}
+    owners = {payer.name, *(name for one in identities for name in seen.owners.get(one, ()))}
     is_whole = cohort.counted_by == "data set"
     lost = total(
         one.epsilon

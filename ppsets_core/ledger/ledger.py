@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePath
 
 from ppsets_core.calibration import Calibration, Drawn, check_binding, now
-from ppsets_core.errors import InputError, LedgerError
+from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import clean_name
 from ppsets_core.ledger import version3
 from ppsets_core.ledger.accounts import CALIBRATION, Account, Actor, BudgetChange, Refusal, Release, Snapshot
@@ -23,9 +23,9 @@ from ppsets_core.planning import Plan
 from ppsets_core.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
 from ppsets_core.private_quantile import check_plan, release
 from ppsets_core.records.checked import Checked
-from ppsets_core.records.counting import Counted
+from ppsets_core.records.counting import CHANGED, Counted
 from ppsets_core.records.records import Records
-from ppsets_core.validation import check_name, check_names
+from ppsets_core.validation import check_epsilon, check_name, check_names
 
 LOOK = "Look at the Ledger screen or at `ppsets ledger`"
 LONGEST_REASON = 500
@@ -114,6 +114,8 @@ class Ledger:
 
     def cohort_of(self, records: Records | Counted | Checked) -> Cohort:
         if isinstance(records, Counted | Checked):
+            if records.unit == "patient" and records.people.counts.max(initial=0) > 1:  # one of each was chosen before
+                raise FileError(CHANGED.format(source=records.source))
             return records.people
         return cohort_of(self.cohort_key, records.scores, records.patients, former=self._former(len(records)))
 
@@ -200,6 +202,7 @@ class Ledger:
     ) -> PrivateCheck:
         """Charge ε, then release how many of these patients the calibration's sets covered, all or per diagnosis."""
         _check_payment(records, account)
+        epsilon = check_epsilon(epsilon)
         check_can_be_checked(records, calibration, epsilon, per)
 
         def draw(name: str) -> str:
@@ -287,7 +290,7 @@ def _append_charge(log: Log, seen: Snapshot, cohort: Cohort, body: Mapping[str, 
     kept = None
     if cohort.counted_by != "data set":
         kept = log.keep_cohort(Kept.of(cohort))
-    elif cohort.name not in seen.owners:
+    elif body["account"] not in seen.owners.get(cohort.name, ()):
         log.append("known", {"account": body["account"], "identity": cohort.name})
     number = max((one.id for one in seen.releases), default=0) + 1
     log.append("charge", {**body, "number": number, "counted_by": cohort.counted_by, "cohort": kept})

@@ -26,8 +26,15 @@ def snapshot_of(entries: Iterable[Entry]) -> Snapshot:
         refusals,
         {b["request"]: release for b, release in zip(found["charge"], releases, strict=True) if b["request"]},
         {body["number"]: body["cohort"] for body in found["charge"]},
-        {body["identity"]: body["account"] for body in found["known"]},
+        _owners(found["known"]),
     )
+
+
+def _owners(known: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
+    owners: dict[str, set[str]] = {}
+    for body in known:
+        owners.setdefault(body["identity"], set()).add(body["account"])
+    return owners
 
 
 def who_and_why(actor: Actor | None, reason: str | None) -> dict[str, str]:

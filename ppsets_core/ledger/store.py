@@ -170,10 +170,6 @@ class Store:
     def _migrate(self) -> None:
         """Version 3 becomes this version, in one transaction: all that it says is kept, and what it cannot say (who its
         patients were) is made up for by charging its whole accounts."""
-        if head_path(self.path).exists():
-            raise LedgerError(
-                f"The ledger {self.path} is an older copy, from before it was brought to this version. {RESTORE}"
-            )
         with self._transaction("BEGIN IMMEDIATE") as db:
             if not version3.is_version_3(db):
                 return  # another process was faster
@@ -186,6 +182,8 @@ class Store:
             log = Log(self.path, db, self.key)
             for kind, body in entries:
                 log.append(kind, body)
+            if head_path(self.path).exists():  # of an attempt that was interrupted, or of a ledger that got further
+                check_head(self.path, log.seals)
             write_head(self.path, len(log.entries), log.seals[-1])
 
     def _check_layout(self) -> str:

@@ -17,7 +17,7 @@ from ppsets_core.network.fast import BATCH_SIZE
 from ppsets_core.network.measures import accuracy_and_recall, class_weights, fit_temperature
 from ppsets_core.network.recipe import Epoch, Watcher, check_settings
 from ppsets_core.network.training_set import TrainingSet
-from ppsets_core.network.weights import XrayModel
+from ppsets_core.network.weights import XrayModel, round_as_saved
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,11 @@ def fine_tune_last_layer(
         shares = accuracy_and_recall(logits, data.labels[held_out])
         if watch:
             watch(Epoch(epoch + 1, recipe.epochs, total / len(rest), *shares))
-    temperature = 1.0 if privacy else fit_temperature(logits, data.labels[held_out])
     final = _blank_layer(inputs.shape[1], len(data.classes))
     final.load_state_dict(layer.state_dict())
+    round_as_saved(final)
+    logits = _logits(final, inputs[held_out])
+    temperature = 1.0 if privacy else fit_temperature(logits, data.labels[held_out])
     model = replace(
         base,
         classes=data.classes,

@@ -15,7 +15,7 @@ from ppsets_core.network.preprocess import Preprocessing
 from ppsets_core.network.recipe import Epoch, Recipe, Watcher
 from ppsets_core.network.resnet import build_resnet18
 from ppsets_core.network.training_set import TrainingSet
-from ppsets_core.network.weights import XrayModel
+from ppsets_core.network.weights import XrayModel, round_as_saved
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,7 @@ def train_model(
         shares = accuracy_and_recall(_logits(average.module, held_out, preprocessing), held_out.labels)
         if watch:
             watch(Epoch(epoch + 1, recipe.epochs, total / steps, *shares))
+    round_as_saved(average.module)
     logits = _logits(average.module, held_out, preprocessing)
     temperature = fit_temperature(logits, held_out.labels)
     model = XrayModel(data.classes, preprocessing, temperature, average.module.eval())

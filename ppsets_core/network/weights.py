@@ -91,6 +91,13 @@ def save_model(model: XrayModel, path: str | Path) -> None:
         raise FileError(f"{path} cannot be written. Choose a folder that exists and that you may write to.") from error
 
 
+def round_as_saved(layers: nn.Module) -> None:
+    """To the digits that a file keeps, so that what is used and what is saved are one network."""
+    for tensor in layers.state_dict().values():
+        if tensor.dim() > 1:
+            tensor.copy_(tensor.half())
+
+
 def _contents(model: XrayModel) -> tuple[dict[str, Tensor], dict[str, str]]:
     """What is in a saved file: the tensors and the metadata."""
     facts = {

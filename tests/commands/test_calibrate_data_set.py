@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ppsets_core import Ledger, one_per_patient, read_scores
+from ppsets_core import FileError, Ledger, one_per_patient, plan, read_scores
 from ppsets_core.__main__ import main
 from ppsets_core.ledger import cohort
 from ppsets_core.records import columns, data_set
@@ -44,8 +44,6 @@ def test_people_are_the_same_in_memory_in_parts_and_as_a_whole(tmp_path, ledger,
     records = one_per_patient(read_scores(csv))
     expected = book.cohort_of(records)
     chosen = choose(open_data_set(parts))
-    from ppsets_core import plan
-
     planned = plan(len(chosen), 0.1, 1.0)
     found = count(chosen, planned, book.identify(len(chosen))).people
     assert (found.identity, found.counted_by) == (expected.identity, expected.counted_by)
@@ -54,6 +52,19 @@ def test_people_are_the_same_in_memory_in_parts_and_as_a_whole(tmp_path, ledger,
     monkeypatch.setattr(cohort, "MOST", 10)
     whole = count(chosen, planned, book.identify(cohort.MOST + 10**8)).people
     assert (whole.identity, whole.counted_by, len(whole)) == (expected.identity, "data set", 0)
+
+
+def test_a_data_set_written_anew_after_one_record_of_each_patient_was_chosen_is_refused(tmp_path, ledger):
+    frame, book = records_frame(400, patients=100), Ledger(ledger)
+    path = write_parts(frame, tmp_path / "ward", 1)
+    chosen = choose(open_data_set(path))
+    planned = plan(len(chosen), 0.1, 1.0)
+    (part,) = path.iterdir()
+    frame.iloc[::-1].to_parquet(part, row_group_size=50, index=False)
+    counted = count(chosen, planned, book.identify(len(chosen)))
+    with pytest.raises(FileError, match="it changed while it was read"):
+        book.release(counted, planned, book.account_for(counted, "ward", budget=2))
+    assert book.releases() == []
 
 
 def test_each_diagnosis_and_each_group(tmp_path, ledger, capsys):

@@ -75,6 +75,36 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
     assert "Not everyone in these records has room" in capsys.readouterr().err
 
 
+def test_nothing_is_charged_for_weights_that_cannot_be_written(xrays, small, tmp_path, capsys, monkeypatch):
+    (tmp_path / "there").mkdir()
+    ledger = tmp_path / "ledger.sqlite"
+    command = [
+        "train",
+        xrays,
+        "--from",
+        small,
+        "--epochs",
+        1,
+        "--batch-size",
+        2,
+        "--dp-epsilon",
+        1,
+        "--dp-delta",
+        0.001,
+    ]
+    command += ["--budget", 3, "--dataset", "ward", "--ledger", ledger]
+    assert main([*map(str, command), "--out", str(tmp_path / "there")]) == 2
+    assert "exists; choose another name" in capsys.readouterr().err
+    assert not ledger.exists()
+    monkeypatch.setattr("ppsets_core.network.weights.save_file", _no_room)
+    assert main([*map(str, command), "--out", str(tmp_path / "new.safetensors")]) == 2
+    assert [one.status for one in Ledger(ledger).releases()] == ["charged, not released"]
+
+
+def _no_room(*of):
+    raise OSError("No space left on device")
+
+
 def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
     command = ["--from", small, "--epochs", 1, "--batch-size", 8, "--classes", "viral-pneumonia, normal"]
     result, told = trained(capsys, xrays, "--out", tmp_path / "two.safetensors", *command)
@@ -113,6 +143,7 @@ def test_a_folder_with_one_class_is_refused(xrays, small, tmp_path, capsys):
         (["--from", "scratch"], "learns nothing"),
         (["--resume", "state"], "--layers all"),
         (["--dp-delta", "1e-5"], "--dp-epsilon"),
+        (["--dataset", "ward"], "--dp-epsilon"),
         (["--dp-epsilon", "1", "--layers", "all"], "last layer only"),
         (["--dp-epsilon", "1", "--seed", "1"], "repeat the noise"),
         (["--dp-epsilon", "-1"], "ε must be"),

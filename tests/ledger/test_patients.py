@@ -192,6 +192,30 @@ def test_too_many_patients_are_counted_as_a_data_set_and_it_is_said(ledger, monk
             ledger.charge(large, 0.5, named(name), kind="check")
 
 
+def test_a_data_set_counted_as_a_whole_has_one_budget_under_however_many_names(ledger, monkeypatch):
+    monkeypatch.setattr(cohort_module, "MOST", 100)
+    large = records_of(np.random.default_rng(0).random(300))
+    for name in "abc":
+        ledger.open_account(name, 1)
+    for name in ("a", "b"):
+        ledger.charge(large, 0.5, named(name), kind="check")
+    for name in ("a", "b", "c"):
+        with pytest.raises(BudgetError):
+            ledger.charge(large, 0.5, named(name), kind="check")
+
+
+def test_a_data_set_counted_as_a_whole_is_counted_under_the_name_it_came_by_second(ledger, monkeypatch):
+    monkeypatch.setattr(cohort_module, "MOST", 100)
+    first, second = (records_of(np.random.default_rng(seed).random(300)) for seed in (0, 1))
+    for name in "abcd":
+        ledger.open_account(name, 1)
+    ledger.charge(second, 0.25, named("b"), kind="check")
+    for number in range(3):
+        ledger.charge(first, 0.25, named("abc"[number]), kind="check")
+    with pytest.raises(BudgetError):
+        ledger.charge(first, 0.25, named("d"), kind="check")
+
+
 def test_a_data_set_that_was_written_down_by_its_fine_cells_is_known_again(ledger, monkeypatch):
     monkeypatch.setattr(cohort_module, "MOST", 100)
     monkeypatch.setattr(ledger_module, "MOST", 100)

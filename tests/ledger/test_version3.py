@@ -12,6 +12,7 @@ import pytest
 
 from ppsets_core import BudgetError, Ledger, LedgerError, calibrate
 from ppsets_core.ledger import version3
+from ppsets_core.ledger.head import write_head
 from ppsets_core.ledger.key import create_key, key_check
 from tests.ledger.spending import spend
 
@@ -89,7 +90,19 @@ def test_one_that_was_changed_is_refused_and_left_alone(path, statement):
 
 def test_put_back_after_it_was_brought_up_to_date_it_is_an_older_copy(path, tmp_path):
     shutil.copy(path, tmp_path / "copy")
-    Ledger(path)
+    Ledger(path).raise_budget("ward", 2)
     shutil.copy(tmp_path / "copy", path)
     with pytest.raises(LedgerError, match="older copy"):
         Ledger(path)
+
+
+def test_interrupted_at_its_last_step_it_is_brought_up_to_date_the_next_time(path, monkeypatch):
+    def interrupted(*of):
+        write_head(*of)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as once:
+        once.setattr("ppsets_core.ledger.store.write_head", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Ledger(path)
+    assert Ledger(path).account("ward").spent == Decimal("0.7")

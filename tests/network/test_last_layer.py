@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ppsets_core.errors import InputError
-from ppsets_core.network import last_layer, load_model, predict
+from ppsets_core.network import last_layer, load_model, predict, save_model
 from ppsets_core.network.dp_sgd import Privacy
 from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
 from ppsets_core.network.training_set import TrainingSet
@@ -35,6 +35,13 @@ def test_only_the_last_layer_changes_and_it_learns_the_new_pictures(base, data):
     right = predict(tuned.model, fresh).argmax(axis=1) == np.repeat(np.arange(3), 4)
     assert right.mean() >= 0.8
     assert tuned.epsilon is None
+
+
+def test_what_is_used_and_what_is_saved_are_one_network(tmp_path):
+    tuned = fine_tune_last_layer(small_model(), training_set(12), RECIPE).model
+    save_model(tuned, tmp_path / "saved.safetensors")
+    pictures = [picture(label, 100) for label in CLASSES]
+    assert np.array_equal(predict(tuned, pictures), predict(load_model(tmp_path / "saved.safetensors"), pictures))
 
 
 def test_it_repeats_with_its_seed_and_takes_other_classes():

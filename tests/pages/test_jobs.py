@@ -1,0 +1,37 @@
+"""What a screen makes of long work."""
+
+import time
+
+import pytest
+import streamlit as st
+
+from pages.widgets.jobs import JobKey, _cancel, collect, start_job
+from ppsets_core.background import Report
+
+KEY = JobKey[str]("test_jobs")
+
+
+def wait(condition) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        time.sleep(0.01)
+    pytest.fail("It never came to pass.")
+
+
+def test_work_that_ended_before_it_was_cancelled_is_handed_out():
+    start_job(KEY, lambda report: "paid for")
+    wait(lambda: not st.session_state[KEY].running)
+    _cancel(KEY)
+    assert collect(KEY) == "paid for"
+
+
+def test_work_that_is_cancelled_in_time_hands_out_nothing():
+    def forever(report: Report) -> str:
+        while True:
+            report(1, 2)
+            time.sleep(0.01)
+
+    start_job(KEY, forever)
+    _cancel(KEY)
+    assert collect(KEY) is None
