@@ -43,7 +43,7 @@ def csv_of(answers: Sequence[Answer], provenance: Provenance, marks: Marks | Non
     rows = [_short(row | needed) | origin for row in rows_of(answers, marks)]
     out = io.StringIO()
     writer = csv.DictWriter(out, rows[0])
-    writer.writeheader()
+    csv.writer(out).writerow(map(plain_cell, rows[0]))
     writer.writerows(rows)
     return out.getvalue()
 

@@ -1,5 +1,7 @@
 """Columns that mean something, under whatever name and case a file gives them."""
 
+from ppsets_core.files.spreadsheet import unquoted
+
 ALIASES = {
     "scores": "score",
     "labels": "label",
@@ -15,7 +17,7 @@ IGNORED = {"", "file", "index", "id"}
 
 def column_name(raw: str) -> str:
     """A header cell as the name it stands for: reserved names in any case and number."""
-    name = str(raw).strip()
+    name = unquoted(str(raw).strip())
     folded = name.casefold()
     folded = ALIASES.get(folded, folded)
     return folded if folded in RESERVED | IGNORED else name

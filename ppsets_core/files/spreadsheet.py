@@ -7,6 +7,14 @@ import re
 _FORMULA = re.compile(r"(^\s*+|[;\t\r\n|]\s*+(?:\"\s*+)?)(?=[=+\-@＝＋－＠])")
 
 
+_QUOTE = re.compile(r"^'(?=\s*[=+\-@＝＋－＠])")
+
+
+def unquoted(text: str) -> str:
+    """The text without the sign that `plain_cell` put before it."""
+    return _QUOTE.sub("", text)
+
+
 def plain_cell(text: str) -> str:
     """The text, quoted where a spreadsheet would take it, or a part of it, for a formula.
 

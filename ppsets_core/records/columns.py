@@ -1,5 +1,6 @@
 """A file as named columns, whatever its format: the common ground between formats and their meaning."""
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -75,8 +76,10 @@ def _handfuls(cells: Iterable) -> Iterator[list]:
         yield some
 
 
-NEVER_TEXT = frozenset({"familiarity"})
-"""A column of numbers whatever is in it: whether τ̂ is released may not hinge on what one record says."""
+NEVER_TEXT = frozenset({"familiarity", "score"})
+"""Columns of numbers whatever is in them: whether τ̂ is released, and from what, may not hinge on what a record says."""
+INDEX = re.compile(r"unnamed:.*|__index_level_\d+__", re.IGNORECASE)
+"""What pandas calls an index that it writes as a column."""
 
 
 class Numbers:

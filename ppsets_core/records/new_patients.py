@@ -10,7 +10,7 @@ import numpy as np
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
 from ppsets_core.files.handles import FileLike
-from ppsets_core.records.columns import TEXTS, Columns, brief_name, check_names
+from ppsets_core.records.columns import INDEX, TEXTS, Columns, brief_name, check_names
 from ppsets_core.records.parts import are_training, usable_rows
 from ppsets_core.records.records import Records
 from ppsets_core.records.score_file import familiarity_of, label_numbers, model_of, patients_in, read_columns
@@ -107,12 +107,13 @@ def new_patients_of(
     check_names(classes, place.source)
     where = Place(place.source, place.row, rows=place.rows, columns=classes)
     probabilities = check_probabilities(np.column_stack([values[name] for name in names]), where)
+    in_file = tuple(name for name in values if name in names)
     return NewPatients(
         place.source,
         classes,
         probabilities,
         _identifiers(columns, len(probabilities)),
-        label_numbers(values["label"], tuple(names)) if "label" in values else None,
+        label_numbers(values["label"], tuple(names), in_file) if "label" in values else None,
         patients_in(values),
         values.get("split"),
         familiarity_of(columns),
@@ -126,7 +127,7 @@ def _class_columns(columns: Columns, wanted: tuple[str, ...], group: str | None)
     numeric = {
         brief_name(name): name
         for name, column in columns.values.items()
-        if name not in other and not name.casefold().startswith("unnamed:") and column.dtype.kind == "f"
+        if name not in other and not INDEX.fullmatch(name) and column.dtype.kind == "f"
     }
     source = columns.place.source
     if missing := [name for name in wanted if name not in numeric]:

@@ -10,7 +10,7 @@ import numpy as np
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import RESERVED, column_name
 from ppsets_core.files.names import is_clutter, shown_name
-from ppsets_core.records.columns import LONGEST_TEXT, Columns, brief_name, check_names, text_column
+from ppsets_core.records.columns import LONGEST_TEXT, NEVER_TEXT, Columns, brief_name, check_names, text_column
 from ppsets_core.records.parquet import DAMAGED, OTHER_TYPE, is_blank_text, is_text
 from ppsets_core.validation import Place
 
@@ -28,6 +28,12 @@ def list_parts(folder: Path) -> list[tuple[Path, str]]:
     if not found:
         raise FileError(f"{shown_name(folder.name)}: there is no Parquet file (*.parquet) in this folder.")
     _check_inside(folder, found)
+    for key in {part.split("=")[0] for name in found for part in name.split("/")[:-1] if "=" in part}:
+        if column_name(key) in RESERVED:
+            raise FileError(
+                f"{shown_name(folder.name)}: its folders are named '{shown_name(key)}=…', which is not read as a "
+                "column. Write it into the files."
+            )
     return [(folder / name, shown_name(f"{folder.name}/{name}")) for name in found]
 
 
@@ -36,7 +42,8 @@ def has_parts(folder: Path) -> bool:
 
 
 def _parts(folder: Path) -> Iterator[str]:
-    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet") if path.is_file())
+    found = (path for path in folder.rglob("*") if path.suffix.lower() == ".parquet" and path.is_file())
+    names = (path.relative_to(folder).as_posix() for path in found)
     return (name for name in names if not is_clutter(name) and not name.split("/")[-1].startswith("_"))
 
 
@@ -128,6 +135,8 @@ def is_plain(field: "pa.Field", source: str) -> bool:
     plain = is_number(field.type) or is_text(field.type) or is_blank_text(field)
     if not plain and column_name(field.name) in RESERVED:
         raise FileError(f"{source}: the column '{brief_name(field.name)}' {OTHER_TYPE}")
+    if is_text(field.type) and column_name(field.name) in NEVER_TEXT:
+        raise FileError(f"{source}: the column '{brief_name(field.name)}' is of text; save it as numbers.")
     return plain
 
 

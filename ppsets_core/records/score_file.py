@@ -12,8 +12,9 @@ from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import same_names, shown_name
+from ppsets_core.files.spreadsheet import unquoted
 from ppsets_core.model_fingerprint import FINGERPRINT
-from ppsets_core.records.columns import MAX_BYTES, TEXTS, Columns, brief_name, check_names
+from ppsets_core.records.columns import INDEX, MAX_BYTES, TEXTS, Columns, brief_name, check_names
 from ppsets_core.records.delimited import read_delimited
 from ppsets_core.records.parts import usable_rows
 from ppsets_core.records.records import Records
@@ -92,7 +93,7 @@ def records_of(columns: Columns, group: str | None, first_model: str | None = No
     """What columns mean; `first_model` is what the first row of a data set says, where these are not its first rows."""
     source, values = columns.place.source, columns.values
     other = RESERVED | IGNORED | ({group} if group else set())
-    numeric = [name for name in values if name not in other and not name.casefold().startswith("unnamed:")]
+    numeric = [name for name in values if name not in other and not INDEX.fullmatch(name)]
     facts: dict[str, Any] = {
         "patients": patients_in(values),
         "model": model_of(columns, first_model),
@@ -129,16 +130,25 @@ def _only(numeric: list[str], source: str) -> str:
     )
 
 
-def label_numbers(labels: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
+def label_numbers(labels: np.ndarray, classes: tuple[str, ...], in_file: tuple[str, ...] | None = None) -> np.ndarray:
     """Labels as column numbers: by class name, in any case of letters, or by position where no class is a number.
+    `in_file`: the classes in the order of the file, by which it numbers them, where that is another one.
 
     Each label on its own: what one record says must not change how another is read. −1 where it is none of them."""
     classes = tuple(unicodedata.normalize("NFC", name) for name in classes)
     written = (label if label.isascii() else unicodedata.normalize("NFC", label) for label in labels)
-    numbers = {} if any(name.isdigit() for name in classes) else {str(i): i for i in range(len(classes))}
+    places = classes if in_file is None else tuple(unicodedata.normalize("NFC", name) for name in in_file)
+    by_place = () if any(name.isdigit() for name in classes) else places
+    numbers = {str(place): classes.index(name) for place, name in enumerate(by_place)}
     numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
     numbers |= {name: i for i, name in enumerate(classes)}
-    return np.array([numbers.get(label, numbers.get(label.casefold(), -1)) for label in written], dtype=np.int64)
+    return np.array([numbers[label] if label in numbers else _otherwise(label, numbers) for label in written], np.int64)
+
+
+def _otherwise(label: str, numbers: dict[str, int]) -> int:
+    """In another case of letters, as pandas writes whole numbers beside missing ones, or quoted for spreadsheets."""
+    spelled = label.casefold(), re.sub(r"\.0$", "", label), unquoted(label)
+    return next((numbers[name] for name in spelled if name in numbers), -1)
 
 
 def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.ndarray:

@@ -90,6 +90,29 @@ def test_all_records_of_a_patient_are_counted_if_one_wants_them(tmp_path):
     assert (len(found), found.unit, found.counts.sum()) == (300, "record", 300)
 
 
+def test_a_score_that_is_text_is_refused_and_no_other_column_taken_for_it(tmp_path):
+    frame = pd.DataFrame({"score": [f"{number / 100}%" for number in range(100)], "uncertainty": 0.01})
+    for path in (write_csv(frame, tmp_path / "scores.csv"), write_parts(frame, tmp_path / "scores", 2)):
+        with pytest.raises(FileError, match="column 'score'"):
+            counted(path)
+    with pytest.raises(FileError, match="column 'score'"):
+        read_scores(tmp_path / "scores.csv")
+
+
+@pytest.mark.parametrize("column", ["split", "patient", "Subject_ID"])
+def test_folders_that_stand_for_a_column_are_refused(tmp_path, column):
+    frame = records_frame(40, patients=4).rename(columns={"patient": column})
+    frame.to_parquet(tmp_path / "scores", partition_cols=[column])
+    with pytest.raises(FileError, match=f"named '{column}=…'.*Write it into the files"):
+        open_data_set(tmp_path / "scores")
+
+
+def test_folders_of_dates_and_endings_in_capitals_are_read(tmp_path):
+    (tmp_path / "scores" / "date=2026-01-31").mkdir(parents=True)
+    records_frame(40).to_parquet(tmp_path / "scores" / "date=2026-01-31" / "PART.PARQUET")
+    assert len(counted(tmp_path / "scores")) == 40
+
+
 def test_bare_scores_with_and_without_a_header(tmp_path):
     scores = np.random.default_rng(0).random(333)
     for name, header in (("bare.csv", ""), ("named.csv", "score\n")):

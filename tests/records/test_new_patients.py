@@ -4,11 +4,13 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from ppsets_core import FileError
+from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.records import read_new_patients, read_scores
 from tests.many_classes import CLASSES, drawn, table
 
@@ -36,6 +38,27 @@ def test_without_labels_and_names_rows_are_numbered():
     assert found.identifiers["line"].tolist() == ["2", "4"]
     assert found.classes == ("a", "b")
     assert len(found.checkable()) == 0
+
+
+def test_labels_that_are_numbers_count_the_files_own_columns():
+    text = "label,b,age,a\n0,0.25,61,0.75\n1,0.5,3,0.5\n1.0,0.5,3,0.5\na,0.5,3,0.5\n2,0.5,3,0.5\n"
+    assert read(text, classes=("a", "b")).labels.tolist() == [1, 0, 0, 0, -1]
+
+
+def test_an_index_that_pandas_wrote_is_no_diagnosis():
+    frame = pd.DataFrame({"label": ["a", "b", "a"], "a": [0.5, 0.2, 0.9], "b": [0.5, 0.8, 0.1]}, index=[7, 3, 5])
+    written = io.BytesIO()
+    frame.to_parquet(written)
+    assert b"__index_level_0__" in written.getvalue()
+    assert read_new_patients(written.getvalue(), "x.parquet").classes == ("a", "b")
+    assert read_scores(written.getvalue(), "x.parquet").classes == ("a", "b")
+
+
+def test_classes_that_a_spreadsheet_would_run_are_known_again_from_our_own_csv():
+    text = ",".join(map(plain_cell, ("label", "+ve", "-ve"))) + "\n'+ve,0.9,0.1\n-ve,0.2,0.8\n"
+    assert read_scores(text.encode(), "x.csv").classes == ("+ve", "-ve")
+    assert read_scores(text.encode(), "x.csv").labels.tolist() == [0, 1]
+    assert read(text, classes=("+ve", "-ve")).labels.tolist() == [0, 1]
 
 
 def test_classes_are_found_by_name_in_any_order():
