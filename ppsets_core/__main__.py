@@ -1,6 +1,7 @@
 """`ppsets VERB`, also `python -m ppsets_core VERB`: the command line, one file per verb in `commands/`."""
 
 import argparse
+import io
 import sys
 from importlib import import_module
 
@@ -11,6 +12,9 @@ VERBS = ("app", "plan", "score", "calibrate", "predict", "check", "ledger", "tra
 
 
 def main(argv: list[str] | None = None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an ε must not stop what was paid for from being told
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         arguments = _parser().parse_args(argv)
         return arguments.run(arguments)

@@ -162,6 +162,8 @@ def test_setting_upright_undoes_misplacing(kind):
         (Header("CT", "CHEST"), "modality CT"),
         (Header("MR"), "modality MR"),
         (Header("DX", "HAND", "PA"), "body part HAND"),
+        (Header("DX", "CSPINE"), "body part CSPINE"),
+        (Header("DX", "LOWER LEG"), "body part LOWER LEG"),
         (Header("CR", "CHEST", "LL"), "lateral"),
         (Header("DX", "CHEST", "LATERAL"), "lateral"),
         (Header("DX", "CHEST", "RAO"), "oblique"),
@@ -174,7 +176,11 @@ def test_a_dicom_header_may_say_no(header, said):
 
 
 @pytest.mark.parametrize(
-    "header", [Header(), Header("DX", "CHEST", "PA"), Header("CR", "PORT CHEST", "AP"), Header("RG", "THORAX")]
+    "header",
+    [
+        *(Header(), Header("DX", "CHEST", "PA"), Header("CR", "PORT CHEST", "AP"), Header("RG", "THORAX")),
+        *(Header("DX", part) for part in ("TORAX", "TÓRAX", "UNKNOWN", "CHEST ABDOMEN", "BRUSTKORB")),
+    ],
 )
 def test_a_dicom_header_of_a_frontal_chest_xray_says_nothing(header):
     assert why_not_a_chest_xray(Picture("film", CHESTS[0], 0.0, header)) == ""

@@ -19,6 +19,14 @@ def saved_calibration(path: str) -> Calibration | Simulation:
     return read_calibration(text)
 
 
+def check_new(path: Path) -> None:
+    """Before long work: what `write_new` would refuse after it."""
+    if path.exists():
+        raise FileError(f"{path} exists; choose another name.")
+    if not path.absolute().parent.is_dir():
+        raise FileError(f"There is no folder for {path}. Make it first, or choose another.")
+
+
 def write_new(path: Path, content: str | bytes) -> None:
     """Write a file that does not exist yet: nothing is overwritten."""
     try:

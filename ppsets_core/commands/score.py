@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from ppsets_core import cluster
 from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
+from ppsets_core.commands.files import check_new, write_new
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.refused import Refused
 from ppsets_core.files.spreadsheet import plain_cell
@@ -20,12 +22,12 @@ SHOWN = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", help="directory or zip of X-rays (PNG, JPEG, TIFF, DICOM)")
     parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
-    parser.add_argument("--split", help="only what the labels CSV's column `split` says this of")
+    parser.add_argument("--split", help="only the X-rays with this value in the labels CSV's column `split`")
     parser.add_argument(
         "--out",
         required=True,
-        help="CSV to write: file, label, model, a column per class; patient, familiarity if known; or a folder, "
-        "for the same as Parquet in parts: stopped and repeated, it keeps the parts that are there",
+        help="CSV to write, which must not exist yet: file, label, model, a column per class; patient, familiarity if "
+        "known; or a folder, for the same as Parquet in parts: stopped and repeated, it keeps the parts that are there",
     )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
@@ -34,13 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
+    out = Path(args.out)
+    if is_wanted(args) or not out.suffix or out.is_dir():
+        return _run_parts(args)
+    if out.suffix.lower() != ".csv":
+        raise InputError(f"--out {out}: scores are written as CSV (name it .csv), or as Parquet into a folder.")
+    check_new(out)
     from ppsets_core.familiarity.watch import NOT_OF_THESE
     from ppsets_core.network import load_model, predict_folder
     from ppsets_core.network.folder_records import known_labels, known_patients, patients_note
     from ppsets_core.xrays import read_folder
 
-    if is_wanted(args) or not Path(args.out).suffix:
-        return _run_parts(args)
     model = load_model(args.weights)
     folder = read_folder(args.folder, labels=args.labels, split=args.split, classes=model.classes)
     scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
@@ -66,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
     header = [*columns, *map(plain_cell, model.classes)]
     rows = [[*facts, *row] for *facts, row in zip(*columns.values(), shares, strict=True)]
-    _write(Path(args.out), header, rows)
+    _write(out, header, rows)
     if args.json:
         print(json.dumps({"out": args.out, "scored": len(rows), "refused": [vars(item) for item in refused]}))
     else:
@@ -138,8 +144,6 @@ def tell_refused(refused: Sequence[Refused]) -> None:
 
 
 def _write(path: Path, header: list[str], rows: list[list[str]]) -> None:
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([header, *rows])
-    except OSError as error:
-        raise FileError(f"{path} cannot be written ({error.strerror}). Choose a folder you may write to.") from error
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *rows])
+    write_new(path, text.getvalue())

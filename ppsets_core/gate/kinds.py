@@ -16,7 +16,6 @@ class Kind(NamedTuple):
     inverted: bool
 
 
-UPRIGHT = Kind(0, False)
 KINDS = tuple(Kind(quarters, inverted) for inverted in (False, True) for quarters in range(4))
 """Every kind of chest X-ray; whatever comes after them is something else."""
 

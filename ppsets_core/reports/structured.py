@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pydicom.dataset import Dataset
     from pydicom.sr.coding import Code
 
+SEXES = ("M", "F", "O")
 SCHEME, MAKER, LONGEST = "99PPSETS", "ppsets", 64
 WHO_IS_NAMED = "Each names the patient and the study of its image, as the image itself does."
 
@@ -31,12 +32,15 @@ def has_structured_report(answer: Answer) -> bool:
 
 
 def structured_reports(answers: Sequence[Answer], origin: Provenance) -> dict[str, bytes]:
-    """A DICOM file for each answer that can have one, by a name that tells its place and nothing else."""
-    return {
-        f"set-{answer.number + 1:04d}.dcm": structured_report(answer, origin)
-        for answer in answers
-        if has_structured_report(answer)
-    }
+    """A DICOM file for each answer that can have one, by a name that tells its place and nothing else. An image whose
+    header no report may repeat has none."""
+    made = {}
+    for answer in filter(has_structured_report, answers):
+        try:
+            made[f"set-{answer.number + 1:04d}.dcm"] = structured_report(answer, origin)
+        except Exception:  # what highdicom makes of an odd header: one file's must not take the others down
+            continue
+    return made
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -51,6 +55,8 @@ def structured_report(answer: Answer, origin: Provenance) -> bytes:
     """One file: the set as findings, likeliest first; every probability with its cutoff; how it all came about."""
     from highdicom import UID
     from highdicom.sr import ComprehensiveSR
+
+    from ppsets_core.xrays import quiet_dicom  # noqa: F401
 
     document = ComprehensiveSR(
         evidence=[_image(answer.finding.identity)],
@@ -73,16 +79,20 @@ def _image(identity: Mapping[str, str]) -> "Dataset":
     from pydicom.config import RAISE
     from pydicom.datadict import dictionary_VR
     from pydicom.dataset import Dataset
-    from pydicom.valuerep import validate_value
+    from pydicom.valuerep import DA, TM, validate_value
 
     image = Dataset()
     image.SpecificCharacterSet = "ISO_IR 192"
     for name in (*UIDS, *PATIENT_AND_STUDY):
         value = identity.get(name, "")
         value = "" if "\\" in value else value  # it would part the value into several
+        kind = dictionary_VR(name)
         try:
-            validate_value(dictionary_VR(name), value, RAISE)
+            validate_value(kind, value, RAISE)
+            _ = DA(value) if kind == "DA" else TM(value) if kind == "TM" else None  # a range is a query's, no image's
         except ValueError:
+            value = ""
+        if name == "PatientSex" and value not in SEXES:
             value = ""
         setattr(image, name, value)
     return image

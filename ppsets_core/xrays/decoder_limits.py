@@ -16,6 +16,9 @@ SAVE_AGAIN = "Open it in a viewer and save it as PNG."
 TOO_MANY_PARTS = f"It consists of more parts than any X-ray has. {SAVE_AGAIN}"
 STRIPS = (273, 279, 324, 325)
 WIDTH, HEIGHT, TILE_WIDTH, TILE_HEIGHT = 256, 257, 322, 323
+KIND_OF_PAGE, SMALLER_COPY, MASK = 254, 1, 4
+JPEG_FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+JPEG_LS_FRAME = 0xF7
 WHOLE = {1: 1, 3: 2, 4: 4, 16: 8}  # the types of whole numbers, and their bytes
 
 
@@ -40,11 +43,27 @@ def check_scans(jpeg: bytes, width: int, height: int) -> None:
         raise FileError(f"It is drawn in {scans:,} scans, more than an X-ray of its size needs. {SAVE_AGAIN}")
 
 
+def jpeg_size(jpeg: bytes) -> tuple[int, int]:
+    """Width and height by the frame header, of any bit depth, JPEG-LS too; FileError where there is none."""
+    at = 2
+    while jpeg[at : at + 1] == b"\xff":
+        marker = jpeg[at + 1]
+        if marker == JPEG_LS_FRAME or marker in JPEG_FRAMES:
+            return int.from_bytes(jpeg[at + 7 : at + 9], "big"), int.from_bytes(jpeg[at + 5 : at + 7], "big")
+        at += 2 + max(2, int.from_bytes(jpeg[at + 2 : at + 4], "big"))
+    raise FileError(f"Its compressed picture does not say how large it is. {SAVE_AGAIN}")
+
+
 def check_tiff(tiff: bytes) -> None:
     """The number of strips or tiles, and their size, by the first page's directory, in either byte order, ordinary or
     BigTIFF: a decoder makes room for a whole tile, whatever the size of the picture."""
     size: dict[int, int] = {}
-    for tag, kind, count, value in _directory(tiff):
+    page, following = _page(tiff)
+    if following and not any(
+        tag == KIND_OF_PAGE and value & (SMALLER_COPY | MASK) for tag, _, _, value in _page(tiff, following)[0]
+    ):
+        raise FileError("It holds several pages; an X-ray has one. Save the page you mean.")
+    for tag, kind, count, value in page:
         if tag in STRIPS and count > MAX_STRIPS:
             raise FileError(f"It is cut into more than {MAX_STRIPS:,} strips, as no X-ray is. {SAVE_AGAIN}")
         if tag in (WIDTH, HEIGHT, TILE_WIDTH, TILE_HEIGHT):
@@ -60,17 +79,22 @@ def check_tiff(tiff: bytes) -> None:
         raise FileError(f"Its tiles are far larger than the picture. {SAVE_AGAIN}")
 
 
-def _directory(tiff: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Each entry's tag, type, count and value; the value means something only if it is one whole number."""
+def _page(tiff: bytes, start: int = 0) -> tuple[Iterator[tuple[int, int, int, int]], int]:
+    """The directory of the first page, or of one that starts elsewhere, and where the next one starts, or 0. Of each
+    entry its tag, type, count and value, which means something only if it is one whole number."""
     order: Literal["little", "big"] = "little" if tiff[:2] == b"II" else "big"
 
     def number(at: int, size: int) -> int:
         return int.from_bytes(tiff[at : at + size], order)
 
     big = number(2, 2) == 43
-    start = number(8, 8) if big else number(4, 4)
+    start = start or (number(8, 8) if big else number(4, 4))
     first, each = (start + 8, 20) if big else (start + 2, 12)
     end = first + each * number(start, 8 if big else 2)
-    for at in range(first, min(end, len(tiff), first + each * MAX_READS), each):
+
+    def entry(at: int) -> tuple[int, int, int, int]:
         kind = number(at + 2, 2)
-        yield number(at, 2), kind, number(at + 4, 8 if big else 4), number(at + (12 if big else 8), WHOLE.get(kind, 4))
+        value = number(at + (12 if big else 8), WHOLE.get(kind, 4))
+        return number(at, 2), kind, number(at + 4, 8 if big else 4), value
+
+    return map(entry, range(first, min(end, len(tiff), first + each * MAX_READS), each)), number(end, 8 if big else 4)

@@ -17,6 +17,7 @@ from pydicom.uid import (
     ImplicitVRLittleEndian,
     JPEGLossless,
     JPEGLosslessSV1,
+    JPEGLSTransferSyntaxes,
     JPEGTransferSyntaxes,
     RLELossless,
 )
@@ -24,7 +25,8 @@ from pydicom.valuerep import PersonName
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays.decoder_limits import TOO_MANY_PARTS, FewReads, check_scans
+from ppsets_core.xrays import quiet_dicom  # noqa: F401
+from ppsets_core.xrays.decoder_limits import TOO_MANY_PARTS, FewReads, check_scans, jpeg_size
 from ppsets_core.xrays.greyscale import grey_and_chroma
 from ppsets_core.xrays.header import NOBODY, PATIENT_AND_STUDY, UIDS, Header
 from ppsets_core.xrays.limits import check_pixels, room_for
@@ -42,6 +44,7 @@ USED = [
     *("VOILUTFunction", "VOILUTSequence", "WindowCenter", "WindowWidth"),
     *("BodyPartExamined", "Modality", "ViewPosition", "SpecificCharacterSet", *UIDS, *PATIENT_AND_STUDY),
 ]
+LOSSLESS_JPEG = (JPEGLossless, JPEGLosslessSV1)
 VALID_UID = r"(0|[1-9]\d*)(\.(0|[1-9]\d*))*"
 LONGEST = 64 * 3  # a name's letters, in each of its three scripts
 EXPORT = "Export it as 'Explicit VR Little Endian' (uncompressed) or as PNG."
@@ -128,7 +131,7 @@ def _pixels(dataset: Dataset) -> np.ndarray:
 
 
 def _remedy(syntax: UID) -> str:
-    if syntax in (JPEGLossless, JPEGLosslessSV1):
+    if syntax in LOSSLESS_JPEG:
         return f"'pip install python-gdcm' adds one. Or: {EXPORT[0].lower()}{EXPORT[1:]}"
     return EXPORT
 
@@ -136,10 +139,14 @@ def _remedy(syntax: UID) -> str:
 def _check_compressed(dataset: Dataset, syntax: UID) -> None:
     """The compressed picture's own header must not announce another size than the tags that were checked."""
     frame = get_frame(dataset.PixelData, 0, number_of_frames=1)
-    with Image.open(FewReads(frame), formats=("JPEG", "JPEG2000")) as image:
-        check_pixels(*image.size)
-        if syntax in JPEGTransferSyntaxes:
-            check_scans(frame, *image.size)
+    if syntax in (*LOSSLESS_JPEG, *JPEGLSTransferSyntaxes):  # of more than 8 bits, which Pillow does not know
+        size = jpeg_size(frame)
+    else:
+        with Image.open(FewReads(frame), formats=("JPEG", "JPEG2000")) as image:
+            size = image.size
+    check_pixels(*size)
+    if syntax in JPEGTransferSyntaxes:
+        check_scans(frame, *size)
 
 
 def _decoder(syntax: UID) -> Decoder | None:

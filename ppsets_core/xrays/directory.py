@@ -27,7 +27,7 @@ def list_directory(root: Path) -> Listing:
             if reason := _unfit(path, root):
                 refused.append(Refused(name, reason))
             else:
-                entries.append(Entry(name, partial(read_bytes, path), name, root.name))
+                entries.append(Entry(name, partial(read_bytes, path), name, root.as_posix()))
         check_count(len(entries) + len(refused), shown_name(root.name))
     return Listing(tuple(sorted(entries, key=lambda entry: entry.name)), tuple(refused))
 

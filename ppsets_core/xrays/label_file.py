@@ -2,9 +2,10 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.column_names import column_name
@@ -14,6 +15,7 @@ from ppsets_core.xrays import coronahack
 MAX_BYTES = 50_000_000
 MAX_ROWS = 1_000_000
 LONGEST_HEAD, LONGEST_PATIENT = 10_000, 1_000
+MEANT = ("file", "label", "patient", "split")
 NEEDED = "The first line must name the columns file and label (and, if known, patient)."
 
 
@@ -73,6 +75,8 @@ def _rows(text: io.TextIOWrapper) -> Iterator[LabelRow]:
     reader.fieldnames = list(map(_plain, columns))
     if not {"file", "label"} <= set(reader.fieldnames):
         raise FileError(f"Not a labels file. {NEEDED}")
+    if twice := [name for name in MEANT if reader.fieldnames.count(name) > 1]:
+        raise FileError(f"The labels file has several columns for the {twice[0]}. Keep one of them.")
     has_patients = "patient" in reader.fieldnames
     for row in reader:
         label = row["label"].strip()
@@ -84,11 +88,13 @@ def _rows(text: io.TextIOWrapper) -> Iterator[LabelRow]:
             label=shown_name(label) if label else None,
             patient=patient and patient[:LONGEST_PATIENT],
             split=row.get("split", "").strip() or None,
-            problem=_problem(label, patient, reader.line_num),
+            problem=_problem(row, label, patient, reader.line_num),
         )
 
 
-def _problem(label: str, patient: str | None, line: int) -> str:
+def _problem(row: Mapping[Any, Any], label: str, patient: str | None, line: int) -> str:
+    if any(row.get(None, ())):
+        return f"Line {line} of the labels file has more cells than columns; quote a cell that has the separator in it."
     if not label:
         return f"Line {line} of the labels file gives it no label."
     if patient and len(patient) > LONGEST_PATIENT:

@@ -16,7 +16,7 @@ from ppsets_core.xrays.limits import MAX_FILES
 class Entry:
     """One file of a source: its name for people, with forward slashes and different from all others; how to read its
     first so many bytes (or FileError); and where it is, which no other file has a say in and labels go by: its path in
-    the folder or zip that was given, and that folder's or zip's own name."""
+    the folder or zip that was given, and where that folder is, or the zip's name."""
 
     name: str
     read: Callable[[int], bytes]

@@ -71,7 +71,9 @@ def test_nothing_to_score_is_one_sentence(xrays, tmp_path, capsys):
         (["score", str(xrays), "--labels", str(labels), "--split", "z", "--out", out], "no row of split 'z'"),
         (["score", str(xrays), "--split", "a", "--out", out], "--labels"),
         (["score", str(tmp_path / "absent"), "--out", out], "absent"),
-        (["score", str(xrays), "--out", str(tmp_path / "absent" / "s.csv")], "cannot be written"),
+        (["score", str(xrays), "--out", str(tmp_path / "absent" / "s.csv")], "no folder for"),
+        (["score", str(xrays), "--out", str(tmp_path / "s.parquet")], "written as CSV"),
+        (["score", str(xrays), "--labels", str(labels), "--out", str(labels)], "exists; choose another"),
         (["score", str(xrays), "--weights", "evil.pth", "--out", out], "pickle"),
     ]:
         weights = [] if "--weights" in command else ["--weights", small]

@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 import zipfile
 
 import highdicom
@@ -19,6 +22,7 @@ from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.structured import has_structured_report, structured_report, structured_reports, zipped
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture
+from tests.pages.driving import ROOT
 from tests.xrays import samples
 
 CLASSES = ("bacterial", "normal", "viral")
@@ -35,6 +39,21 @@ PATIENT = {
 @pytest.fixture(scope="module")
 def drawn():
     return calibrate(SCORES, 0.1, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("tag", "value"), [("PatientSex", "U"), ("StudyDate", "20200101-20200202"), ("PatientName", "Anna Secret")]
+)
+def test_an_odd_header_is_repeated_where_a_report_may(drawn, tag, value):
+    report = dcmread(
+        io.BytesIO(structured_report(answer_of(drawn, **STUDY | PATIENT | {tag: value}), Provenance(drawn, None)))
+    )
+    assert str(report[tag].value) == (value if tag == "PatientName" else "")
+
+
+def test_an_image_that_no_report_may_refer_to_takes_no_other_down(drawn):
+    good, odd = (answer_of(drawn, **STUDY | PATIENT | more) for more in ({}, {"SOPClassUID": "1.2.3"}))
+    assert len(structured_reports([good, odd], Provenance(drawn, None))) == 1
 
 
 def answer_of(drawn, row=(0.45, 0.05, 0.5), doubt="", familiarity=None, **tags):
@@ -141,6 +160,27 @@ def test_on_the_command_line(drawn, tmp_path, capsys):
     said = [(item.name.value, item.value.meaning) for item in group.get_qualitative_evaluations()]
     assert said.pop() == ("familiar", "Like the public reference's")
     assert [value for _, value in said] == json.loads(told.out)["xrays"][0]["set"]
+
+
+def test_no_library_quotes_a_header_in_a_warning(drawn, tmp_path):
+    grey = (draw_xrays(1, seed=1)[0].grey * 255).round().astype(np.uint8)
+    odd = (
+        {"StudyInstanceUID": "1.2.19570311.0042.7"},
+        {"PatientName": "Anna Secret"},
+        {"SpecificCharacterSet": "Secret"},
+    )
+    for number, tags in enumerate(odd):
+        (tmp_path / f"{number}.dcm").write_bytes(samples.dicom(grey, Modality="DX", **STUDY | PATIENT | tags))
+    (tmp_path / "cal.json").write_text(drawn.to_json(), encoding="utf-8")
+    command = ["predict", *(f"{number}.dcm" for number in range(3)), "--calibration", "cal.json", "--sr", "sr"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
+    told = subprocess.run(
+        [sys.executable, "-m", "ppsets_core", *command], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+    assert "Warning" not in told.stderr.decode()
+    assert "Secret" not in told.stderr.decode()
+    assert "0042" not in told.stderr.decode()
+    assert "Coverage at least 0.9" in told.stdout.decode("utf-8")
 
 
 def test_the_zip_holds_them(drawn):

@@ -13,11 +13,14 @@ from pydicom.uid import (
     JPEG2000Lossless,
     JPEGBaseline8Bit,
     JPEGLosslessSV1,
+    JPEGLSLossless,
+    JPEGLSNearLossless,
     RLELossless,
 )
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_picture
+from ppsets_core.xrays.decoder_limits import jpeg_size
 
 from .samples import dicom, film, jpeg, png
 
@@ -160,3 +163,23 @@ def test_big_endian_is_read():
     buffer = io.BytesIO()
     dcmwrite(buffer, data, implicit_vr=False, little_endian=False, force_encoding=True)
     assert np.array_equal(read_picture(buffer.getvalue()).grey, read_picture(dicom(DEEP, bits=12)).grey)
+
+
+@pytest.mark.parametrize("syntax", [JPEGLSLossless, JPEGLSNearLossless])
+@pytest.mark.parametrize("stored", [FILM, DEEP])
+def test_jpeg_ls_is_read_whatever_its_depth(syntax, stored):
+    plain = dicom(stored, bits=8 if stored is FILM else 12)
+    data = dcmread(io.BytesIO(plain))
+    data.compress(syntax, **({} if syntax == JPEGLSLossless else {"jls_error": 1}))
+    buffer = io.BytesIO()
+    dcmwrite(buffer, data)
+    apart = np.abs(read_picture(buffer.getvalue()).grey - read_picture(plain).grey).max()
+    assert apart <= (0 if syntax == JPEGLSLossless else 2 / 255)
+
+
+def test_the_size_of_a_jpeg_is_read_whatever_its_depth():
+    lossless = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc3\x00\x0b\x10\x01\x02\x03\x04\x01\x00\x11\x00"
+    assert jpeg_size(lossless) == (0x0304, 0x0102)
+    for damaged in (b"", b"\xff\xd8", lossless[:8], b"\xff\xd8" + b"\xff\xe0\x00\x00" * 9):
+        with pytest.raises(FileError, match="how large"):
+            jpeg_size(damaged)

@@ -35,6 +35,27 @@ def test_labels_file_gives_labels_and_patients():
     assert folder.notes == ("Labels come from labels.csv.",)
 
 
+@pytest.mark.parametrize("head", ["file,label,patient_id,subject_id", "file,label,Labels,x"])
+def test_two_columns_that_mean_the_same_are_refused(head):
+    with pytest.raises(FileError, match=r"several columns for the (patient|label)"):
+        _folder({"a.png": PICTURE}, labels=upload("labels.csv", f"{head}\na.png,normal,1,2\n".encode()))
+
+
+def test_a_row_with_a_cell_too_many_is_left_out_and_empty_ones_do_not_matter():
+    rows = "file,label,patient\na.png,normal,Smith, John\nb.png,viral,Doe,,\n"
+    folder = _folder({"a.png": PICTURE, "b.png": PICTURE, "labels.csv": rows})
+    assert [(xray.name, xray.patient) for xray in folder.xrays] == [("b.png", "Doe")]
+    assert "Line 2 of the labels file has more cells than columns" in _reasons(folder)["a.png"]
+
+
+def test_a_labels_file_may_give_whole_paths(tmp_path):
+    (tmp_path / "data" / "sub").mkdir(parents=True)
+    (tmp_path / "data" / "sub" / "a.png").write_bytes(PICTURE)
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"file,label\n{tmp_path / 'data' / 'sub' / 'a.png'},normal\n", encoding="utf-8")
+    assert _labels(read_folder(tmp_path / "data", labels=labels)) == {"sub/a.png": "normal"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -46,9 +46,14 @@ def test_tiff_that_counts_from_white_is_turned_to_black_is_zero():
 
 
 @pytest.mark.parametrize("compression", [None, "tiff_lzw", "tiff_adobe_deflate", "packbits"])
-def test_compressed_and_multi_page_tiff_give_the_first_page(compression):
+def test_a_tiff_of_several_pages_is_refused_and_a_smaller_copy_is_no_page(compression):
+    assert np.array_equal(read_picture(tiff(FILM, compression=compression)).grey, GREY)
     pages = {"save_all": True, "append_images": [Image.fromarray(255 - FILM)], "compression": compression}
-    assert np.array_equal(read_picture(tiff(FILM, **pages)).grey, GREY)
+    with pytest.raises(FileError, match="several pages"):
+        read_picture(tiff(FILM, **pages))
+    copy = Image.fromarray(FILM[::4, ::4])
+    copy.encoderinfo = {"tiffinfo": {254: 1}}
+    assert np.array_equal(read_picture(tiff(FILM, **pages | {"append_images": [copy]})).grey, GREY)
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "P", "CMYK", "YCbCr"])
