@@ -15,7 +15,7 @@ from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Simulation
 from ppsets_core.calibration import Drawn
-from ppsets_core.wording import meaning
+from ppsets_core.wording import SIMULATED, TRIVIAL, meaning
 
 XRAYS, TABLE = "X-rays", "A table of probabilities"
 
@@ -83,9 +83,9 @@ def _say_what_to_do() -> None:
 
 def _say_what_applies(calibration: Drawn, what: str) -> None:
     if isinstance(calibration, Simulation):
-        st.warning("This calibration is a **simulation**: its threshold is no private release.")
+        st.warning(SIMULATED)
     if calibration.is_trivial:
-        st.warning("This calibration had too few records: every set holds every diagnosis.", icon=":material/block:")
+        st.warning(TRIVIAL, icon=":material/block:")
     st.write(as_text(meaning(calibration)))
     if what == TABLE:
         st.caption(as_text(f"Calibrated with {calibration_source()}."))

@@ -8,7 +8,7 @@ from pages.widgets.active_model import fits_model, warn_of_other_weights
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.home.demo import Demo, run_demo
 from pages.widgets.last_release import offer_last_release
-from pages.widgets.person import may_open
+from pages.widgets.person import first_budget, may_open
 from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
@@ -78,7 +78,7 @@ def _calibration() -> None:
 def _budgets() -> None:
     accounts = open_ledger().accounts()
     if not accounts:
-        st.write("None yet. A data set gets its budget with its first calibration.")
+        st.write(f"None yet. {first_budget()}")
     for account in accounts[:MOST_ACCOUNTS]:
         share = min(1.0, float(account.spent / account.budget))
         st.progress(share, as_text(f"{account.name}: {shown(account.spent)} spent of {shown(account.budget)}"))

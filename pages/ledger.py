@@ -5,7 +5,7 @@ import streamlit as st
 from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.ledger.open_account import open_account_step
 from pages.widgets.ledger.raise_budget import raise_budget_step
-from pages.widgets.person import may, may_open
+from pages.widgets.person import first_budget, may, may_open
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
 from pages.widgets.tables import columns_told
 from pages.widgets.through_app import shown_by_app
@@ -33,7 +33,7 @@ def main() -> None:
     open_account_step(ledger)
     accounts = ledger.accounts()
     if not accounts:
-        st.info("The ledger is empty. A data set gets its budget with its first calibration.")
+        st.info(f"The ledger is empty. {first_budget()}")
         if may_open("calibrate"):
             st.page_link("pages/calibrate.py", label="Open Calibrate", icon=":material/arrow_forward:")
         return
@@ -45,7 +45,7 @@ def main() -> None:
     )
     st.caption(
         "Releases from other patients under one name may cost more than its budget together: no patient loses more. "
-        "What each has lost is kept as a hash that only this ledger's key can read, and is shown to nobody."
+        "Patients are kept only as hashes made with this ledger's key, and what each has lost is shown to nobody."
     )
     if may(STEWARD):
         raise_budget_step(ledger, accounts)
@@ -134,7 +134,7 @@ def _refusals(ledger: Ledger) -> None:
         st.caption(
             "Someone in their records had no room. That tells of people who were charged before, so it is not private: "
             "it is for the owners of the records and in no export. "
-            f"After {MOST_REFUSALS} refusals a budget must be raised to ask on."
+            f"After {MOST_REFUSALS} refusals the data set answers no more until its budget is raised."
         )
         rows = [
             {

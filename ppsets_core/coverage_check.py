@@ -17,7 +17,7 @@ from ppsets_core.records.checked import Checked, check_sets
 from ppsets_core.records.records import Records
 from ppsets_core.validation import check_labels, check_probabilities
 
-HOLDS, UNCLEAR, FAILS = "holds", "cannot be told from this few", "does not hold"
+HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
 NOBODY = np.empty(0, dtype=np.int64)
 MARGIN = 0.25  # "holds" leaves room for at most a quarter more misses than promised
 OWN_VIEW = (
@@ -169,9 +169,9 @@ class Promise:
                     f"Fewer are covered than promised, but one calibration of so few records may fall short by chance: "
                     f"{in_numbers(few, named=self.parts > 1)}; {promised}{of}. Calibrate with more records."
                 )
-            about = f" ({len(unclear)} of {len(lines)} cannot be told)" if len(lines) > 1 else ""
+            about = f" ({len(unclear)} of {len(lines)} are too few to tell)" if len(lines) > 1 else ""
             return UNCLEAR, (
-                f"Whether the promise holds cannot be told from this few: {in_numbers(few, named=self.parts > 1)}; "
+                f"These are too few to tell whether the promise holds: {in_numbers(few, named=self.parts > 1)}; "
                 f"{promised}{of}{about}. About {self.enough:,} labelled patients"
                 f"{f' of each {self.calibration.per}' if self.parts > 1 else ''} would tell."
             )

@@ -47,6 +47,14 @@ def guarantee(plan: Plan, unit: str = "record") -> str:
     )
 
 
+def rule_in_words(method: str) -> str:
+    """Which rule, and whether the paper has it."""
+    label = rule_named(method).label
+    return (
+        f"The {label}." if method == "paper" else f"The {label} of ppsets, which is not in the paper (docs/method.md)."
+    )
+
+
 def familiar_or_not(plan: Plan) -> str:
     """What a plan with a familiarity threshold will tell of new X-rays, and what that takes of ε."""
     assert plan.familiarity is not None
@@ -99,7 +107,7 @@ def remedy(plan: Plan) -> str:
     try:
         epsilon = smallest_epsilon(plan.n, plan.alpha, plan.method)
     except InputError:
-        return f"{records}; with {plan.n:,} records no ε is."
+        return f"{records}; with {plan.n:,} records no ε would be."
     return f"{records}; with {plan.n:,} records, ε = {rounded_up(epsilon):g} would be."
 
 

@@ -53,7 +53,7 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
     ("covered", "missed", "verdict", "words"),
     [
         (905, 95, HOLDS, "The promise holds here: the true diagnosis is in 905 of 1,000 sets, 90.5%"),
-        (18, 2, UNCLEAR, "cannot be told from this few"),
+        (18, 2, UNCLEAR, "too few to tell"),
         (800, 200, FAILS, "does not hold here: the true diagnosis is in 800 of 1,000 sets"),
         (0, 30, FAILS, "Calibrate with patients like these"),
     ],

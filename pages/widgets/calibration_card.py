@@ -8,18 +8,17 @@ from pages.widgets.text import as_text
 from ppsets_core import Calibration, Simulation
 from ppsets_core.calibration import Drawn
 from ppsets_core.reports.calibration import calibration_report, payer_of
-from ppsets_core.wording import describe, familiar_or_not, guarantee, meaning, scope
+from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, scope
 
 MOST_SHOWN = 6
 NEEDED = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
 FAMILIAR_HELP = "τ̂: an X-ray whose familiarity is above it is marked as unlike the calibration's. 0 is most familiar."
-SIMULATION = "This is a **simulation**: its threshold was drawn for a trial and is no private release."
 
 
 def show_calibration(calibration: Calibration | Simulation, source: str, key: str) -> None:
     """Numbers, sentences, the JSON and the report to keep, and the way on to Diagnose."""
     if isinstance(calibration, Simulation):
-        st.warning(SIMULATION)
+        st.warning(SIMULATED)
     warn_of_other_model(calibration)
     with st.container(horizontal=True, gap="medium"):
         _thresholds(calibration)

@@ -32,6 +32,11 @@ def choose_data_set(key: str, on_change: Callable[[], None] | None = None) -> Pa
     return inside(base, name) if name and base is not None else None
 
 
+def below_data_directory(path: Path) -> str:
+    base = data_directory()
+    return path.as_posix() if base is None else path.relative_to(base.resolve()).as_posix()
+
+
 def _below(base: Path) -> list[str]:
     """Folders with Parquet files in them, and the folders that hold several such; links are left out."""
     found: dict[str, int] = {}
@@ -40,7 +45,7 @@ def _below(base: Path) -> list[str]:
         names[:] = sorted(n for n in names if not n.startswith((".", "_")) and not Path(folder, n).is_symlink())
         if len(place.parts) >= _DEEPEST:
             names.clear()
-        if any(f.endswith(".parquet") and not f.startswith((".", "_")) for f in files):
+        if any(f.lower().endswith(".parquet") and not f.startswith((".", "_")) for f in files):
             found[place.as_posix()] = 2
             for parent in place.parents:
                 found[parent.as_posix()] = found.get(parent.as_posix(), 0) + 1

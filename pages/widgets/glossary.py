@@ -1,4 +1,4 @@
-"""Ten words that the screens use, explained where they are met."""
+"""The words that the screens use, explained where they are met."""
 
 import streamlit as st
 

@@ -55,6 +55,13 @@ def may_open(screen: str) -> bool:
     return may(*OPEN_TO.get(screen, (VIEWER,)))
 
 
+def first_budget() -> str:
+    """Where a data set's budget comes from, for a ledger without any."""
+    if login_is_configured():
+        return "A steward opens an account with a budget for each data set."
+    return "A data set gets its budget with its first calibration."
+
+
 def why_label() -> str:
     """For the question why something is spent or raised: where people log in, the ledger insists on an answer."""
     return "Why" if login_is_configured() else "Why (optional)"

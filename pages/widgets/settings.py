@@ -1,4 +1,4 @@
-"""α, ε and the rule: the choices behind every plan."""
+"""α, ε and whom the promise holds for: the choices behind every plan."""
 
 import streamlit as st
 

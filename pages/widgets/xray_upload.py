@@ -20,9 +20,7 @@ TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv
 _MOST_LISTED = 500
 
 
-def choose_xrays(
-    key: str, *, types: list[str] | None = TYPES, on_change: Callable[[], None] | None = None
-) -> Chosen | None:
+def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Chosen | None:
     """What `read_folder` takes, or None while nothing is chosen. `on_change` hears of every other choice."""
     base = data_directory() if may(CURATOR) else None
     ways = [FILES, FOLDER, SERVER] if base else [FILES, FOLDER]
@@ -39,7 +37,7 @@ def choose_xrays(
         return _choose_on_server(base, key, on_change)
     several: Literal[True, "directory"] = "directory" if way == FOLDER else True
     label = {FILES: "X-rays: PNG, JPEG, TIFF, DICOM, several at once or one zip", FOLDER: "Folder of X-rays"}[way]
-    accepted = types if way == FILES else None
+    accepted = TYPES if way == FILES else None
     files = st.file_uploader(label, accepted, several, key=f"{key}_{way}", on_change=on_change)
     _check_total(files)
     return list(files) or None

@@ -31,7 +31,7 @@ from ppsets_core.wording import familiar_or_not, guarantee, meaning, remedy, sco
 if TYPE_CHECKING:
     from distributed import Client
 
-HELP = "Draw a private threshold from a score file and charge its ε to the data set's budget."
+HELP = "draw a private threshold from a score file and charge its ε to the data set's budget"
 DATASET_HELP = (
     "the data set's name (default: the score file's); it is kept in the ledger and its exports and must name no patient"
 )

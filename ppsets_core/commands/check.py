@@ -64,8 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.private and args.epsilon is None:
         raise InputError("A private check needs --epsilon, which is charged to the data set's budget.")
-    if not args.private and (args.epsilon is not None or args.by or args.budget):
-        raise InputError("--epsilon, --by and --budget belong to a private check: add --private.")
+    if not args.private and (args.epsilon is not None or args.by or args.budget or args.dataset or args.all_records):
+        raise InputError(
+            "--epsilon, --by, --dataset, --budget and --all-records belong to a private check: add --private."
+        )
     calibration = saved_calibration(args.calibration)
     if is_wanted(args) or is_data_set(args.patients):
         with client_for(args) as client:

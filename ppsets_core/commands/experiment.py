@@ -11,7 +11,7 @@ from ppsets_core.commands.progress_bar import Bar
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.experiments.findings import Findings, Table, to_json
 
-HELP = "Run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture."
+HELP = "run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture"
 NAMES = {
     "levels": "level against n and against ε",
     "two-by-two": "private or plain training × private or plain calibration",

@@ -12,7 +12,7 @@ from ppsets_core.ledger.accounts import TRAINING
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.export import covered_in_words, export_json, thresholds_in_words
 
-HELP = "budgets and releases: list them, raise a budget, or write a release's calibration again, for nothing"
+HELP = "budgets and releases: list them, raise a budget, or write what a release released again"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reason(raising)
     raising.add_argument("--yes", action="store_true", help="do not ask")
     raising.set_defaults(action=_raise)
-    export = actions.add_parser("export", help="a release's calibration again, for nothing")
+    export = actions.add_parser("export", help="write a release's calibration or check again; costs nothing")
     export.add_argument("id", type=int, help="the release's number, as the list shows it")
     export.add_argument("--out", type=Path, help="JSON file to write, which must not exist yet (default: stdout)")
     export.set_defaults(action=_export)

@@ -8,7 +8,7 @@ from ppsets_core.commands.arguments import add_familiarity, add_target, familiar
 from ppsets_core.planning import DIAGNOSIS, Plan, plan
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy
 
-HELP = "Show m*, γ*, level and guarantee for n records, α and ε; spends nothing."
+HELP = "show m*, γ*, level and guarantee for n records, α and ε; spends nothing"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,7 @@ from ppsets_core.records.data_set import is_data_set
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.rows import table_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
-from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
+from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, meaning, scope
 from ppsets_core.xrays import read_folder
 
 HELP = "ranked prediction sets for X-rays or a table of a model's probabilities, from a saved calibration"
@@ -154,9 +154,9 @@ def _write_structured_reports(folder: Path, answers: Sequence[Answer], origin: P
 def _marks(calibration: Drawn) -> list[str]:
     marks = []
     if isinstance(calibration, Simulation):
-        marks.append("SIMULATED calibration: the threshold was drawn for a trial and is not a private release.")
+        marks.append(SIMULATED)
     if calibration.is_trivial:
-        marks.append("TRIVIAL calibration: too few records, so every set holds every class.")
+        marks.append(TRIVIAL)
     return marks
 
 
@@ -210,13 +210,13 @@ def _as_table(answers: Sequence[Answer], calibration: Drawn, marks: list[str], n
     lines = [*marks, f"{'file':<{width}}  prediction set, likeliest first"]
     for answer in answers:
         members = ", ".join(f"{name} {answer.probabilities[name]:.3f}" for name in answer.members)
-        doubt = f"  [not counted: {answer.finding.doubt}]" if answer.finding.doubt else ""
+        doubt = f"  [flagged: {answer.finding.doubt}]" if answer.finding.doubt else ""
         unlike = f"  [{answer.unlike.lower()}]" if answer.unlike and not doubt else ""
         lines.append(f"{answer.finding.name:<{width}}  {members or 'none is likely enough'}{doubt}{unlike}")
     number = counts(answers)
     lines.append(f"{meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.")
     lines.append(
         f"One diagnosis: {number['one']}. Several: {number['several']}. None: {number['none']}. "
-        f"Not counted, no chest X-ray: {number['flagged']}."
+        f"Flagged: {number['flagged']}."
     )
     return "\n".join([*lines, *notes, scope(calibration), NOT_A_DEVICE])

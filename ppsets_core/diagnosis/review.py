@@ -1,6 +1,5 @@
 """What a person says of the sets while going through them: kept beside the answers, and exported with them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppsets_core.diagnosis.answers import Answer
@@ -35,10 +34,6 @@ class Marks:
 
     def put(self, answer: Answer, mark: Mark) -> None:
         self._given[answer.number, answer.members] = mark
-
-    def count(self, answers: Sequence[Answer]) -> int:
-        """How many of the answers have a verdict."""
-        return sum(bool(self.of(answer).verdict) for answer in answers)
 
     def columns(self, answer: Answer) -> dict[str, object]:
         """The mark as the columns that every export adds to a row."""

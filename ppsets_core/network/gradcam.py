@@ -2,14 +2,11 @@
 
 import numpy as np
 import torch
-from PIL import Image
 from torch.nn import functional as F
 
 from ppsets_core.errors import InputError
 from ppsets_core.network.weights import XrayModel
 from ppsets_core.xrays.picture import Picture
-
-_LARGEST_OVERLAY = 1024
 
 
 def heat_map(model: XrayModel, picture: Picture, class_index: int) -> np.ndarray:
@@ -39,13 +36,3 @@ def _into_picture(heat: torch.Tensor, picture: Picture) -> np.ndarray:
     spread = F.interpolate(heat, seen.shape, mode="bilinear", align_corners=False)[0, 0]
     seen[:] = (spread / spread.max().clamp(min=1e-12)).numpy()
     return whole
-
-
-def overlay(picture: Picture, heat: np.ndarray) -> Image.Image:
-    """The X-ray with the heat on it, from clear over orange to red; at most 1024 px on the longer side."""
-    strength = 0.6 * heat[..., None]
-    colour = np.stack([np.ones_like(heat), 0.65 * (1 - heat), np.zeros_like(heat)], axis=-1)
-    mixed = picture.grey[..., None] * (1 - strength) + colour * strength
-    image = Image.fromarray((mixed.clip(0, 1) * 255).round().astype(np.uint8))
-    image.thumbnail((_LARGEST_OVERLAY, _LARGEST_OVERLAY))
-    return image

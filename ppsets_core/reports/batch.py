@@ -16,7 +16,7 @@ from ppsets_core.reports.model import model_section
 from ppsets_core.reports.sections import alarm_paragraph, heading, promise_section, provenance_section, warnings
 
 MOST_CARDS, MOST_REFUSED, MOST_BELOW = 200, 100, 3
-KINDS = {"one": "one diagnosis", "several": "several", "none": "none", "flagged": "not counted"}
+KINDS = {"one": "one diagnosis", "several": "several", "none": "none", "flagged": "flagged"}
 STYLE = """
 .cards { display: grid; grid-template-columns: repeat(3, 1fr); gap: 3mm; }
 .card { border: .75pt solid #bbb; border-radius: 2mm; padding: 2mm; break-inside: avoid; font-size: 9pt; }
@@ -82,7 +82,7 @@ def _card(answer: Answer, cutoffs: dict[str, float], review: str) -> Html:
     if answer.is_missed:
         reviewed.insert(0, element("p", element("b", _missed(answer))))
     if found.doubt:
-        return element("div", shown, element("p", f"Not counted. {found.doubt}"), reviewed, class_="card")
+        return element("div", shown, element("p", f"Flagged. {found.doubt}"), reviewed, class_="card")
     unlike = [element("p", answer.unlike)] if answer.unlike else []
     words, shares = element("p", answer.words), _probabilities(answer, cutoffs)
     return element("div", shown, unlike, words, shares, reviewed, class_="card")

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from ppsets_core.calibration import Calibration, Drawn
 from ppsets_core.errors import InputError
-from ppsets_core.rules import rule_named
 from ppsets_core.version import __version__
-from ppsets_core.wording import meaning, scope
+from ppsets_core.wording import meaning, rule_in_words, scope
 
 SCHEMA_COMMIT = "057e5d81cf60150dd3307e0cf4504b957802fb3b"
 CURATOR_KINDS = ("Government", "Industry", "Nonprofit")
@@ -55,7 +54,7 @@ def registry_entry(drawn: Drawn, deployment: Deployment) -> dict[str, object]:
             "basic": _basic(drawn, deployment, day),
             "dp_variant": _variant(drawn),
             "privacy_loss": _privacy_loss(drawn),
-            "deployment_model": _model(),
+            "deployment_model": _model(drawn),
             "implementation": _implementation(drawn),
             "administrative": {
                 "evidence_sources": {"private_prediction_sets": PAPER},
@@ -148,7 +147,7 @@ def _privacy_loss(drawn: Calibration) -> dict[str, object]:
     }
 
 
-def _model() -> dict[str, object]:
+def _model(drawn: Calibration) -> dict[str, object]:
     return {
         "model_name": "Central",
         "trust_assumptions": (
@@ -158,8 +157,10 @@ def _model() -> dict[str, object]:
         "actors": "The curator, who holds the records and draws the release; clinicians and analysts, who use it.",
         "release_type": "One release",
         "release_type_details": (
-            "A local ledger keeps a budget for the records, charges every release before it is drawn and refuses what "
-            "goes beyond it. Further releases from the same records would be entries of their own."
+            "Drawn without a ledger, so no budget counts it."
+            if drawn.dataset is None
+            else "A local ledger keeps a budget for the records, charges every release before it is drawn and refuses "
+            "what goes beyond it. Further releases from the same records would be entries of their own."
         ),
         "data_source_type": "Static",
         "access_type": "Non-interactive",
@@ -175,15 +176,15 @@ def _implementation(drawn: Calibration) -> dict[str, object]:
             "on other records. The number of bins and the rank or level follow from the public numbers alone."
         ),
         "mechanisms": (
-            f"The exponential mechanism over {drawn.m:,} bins of [0, 1] for a quantile of the scores ({drawn.method}: "
-            f"{rule_named(drawn.method).label}), drawn by OpenDP with exact arithmetic and a cryptographic generator. "
+            f"The exponential mechanism over {drawn.m:,} bins of [0, 1] for a quantile of the scores, drawn by OpenDP "
+            f"with exact arithmetic and a cryptographic generator. {rule_in_words(drawn.method)} "
             f"Software: ppsets {__version__}. Timing is not protected.{_familiarity(drawn)}"
         ),
-        "composition": "Releases from the same records add up (sequential composition); the ledger adds exactly.",
+        "composition": "Releases from the same records add up (sequential composition).",
         "post_processing": "None; prediction sets are made from the thresholds and new patients' probabilities only.",
         "justification": (
             "The quantile is aimed so far above 1 − α that the coverage holds in spite of the noise; ε was chosen by "
-            "the curator within the budget."
+            "the curator."
         ),
         "utility": f"Coverage of at least {drawn.coverage_lower:g}. {scope(drawn)}",
     }

@@ -6,7 +6,7 @@ from ppsets_core.provenance import Provenance
 from ppsets_core.reports.html import Html, element, facts
 from ppsets_core.rules import rule_named
 from ppsets_core.version import __version__
-from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, guarantee, meaning, scope
+from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, guarantee, meaning, rule_in_words, scope
 
 PAPER = (
     'A. N. Angelopoulos, S. Bates, T. Zrnic, M. I. Jordan, "Private Prediction Sets", '
@@ -69,7 +69,7 @@ def provenance_section(origin: Provenance) -> list[Html]:
                 "Group": origin.group,
                 "Settings": settings,
                 "Report": f"ppsets {__version__}, {origin.exported}",
-                "Method": PAPER,
+                "Method": f"{PAPER} {rule_in_words(drawn.method)}",
             }
         ),
     ]

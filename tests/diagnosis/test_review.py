@@ -17,7 +17,6 @@ def answer(number: int, *members: str) -> Answer:
 def test_nothing_is_marked_at_first():
     marks = Marks()
     assert marks.of(answer(0, "normal")) == Mark()
-    assert marks.count([answer(0, "normal")]) == 0
     assert Mark().words == ""
 
 
@@ -27,7 +26,6 @@ def test_a_mark_stands_for_its_set_only():
     assert marks.of(answer(0, "normal")).verdict == "agree"
     assert marks.of(answer(0, "normal", "viral")).verdict == ""
     assert marks.of(answer(1, "normal")).verdict == ""
-    assert marks.count([answer(0, "normal"), answer(1, "normal")]) == 1
 
 
 def test_rows_carry_the_review():

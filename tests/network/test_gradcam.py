@@ -3,7 +3,7 @@ import pytest
 
 from ppsets_core.errors import InputError
 from ppsets_core.network import load_model
-from ppsets_core.network.gradcam import heat_map, overlay
+from ppsets_core.network.gradcam import heat_map
 from ppsets_core.xrays import Picture
 from tests.network.chests import picture
 
@@ -40,16 +40,6 @@ def test_classes_have_different_maps_and_each_repeats(model):
     first, second = (heat_map(model, xray, index) for index in (0, 1))
     assert not np.allclose(first, second)
     assert np.array_equal(first, heat_map(model, xray, 0))
-
-
-def test_the_overlay_reddens_only_where_there_is_heat():
-    xray = picture("normal", 3)
-    heat = np.zeros(xray.grey.shape, dtype=np.float32)
-    heat[50:60, 50:60] = 1
-    pixels = np.asarray(overlay(xray, heat)).astype(int)
-    assert pixels.shape == (*xray.grey.shape, 3)
-    assert np.array_equal(pixels[0, 0], np.repeat(np.round(xray.grey[0, 0] * 255), 3))
-    assert pixels[55, 55, 0] > pixels[55, 55, 1] + 50
 
 
 def test_a_class_that_is_not_there_is_refused(model):

@@ -78,7 +78,7 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     at.selectbox(key="diagnose_data_set").set_value("my ward_1").run()
     button(at, "Find their prediction sets").click().run()
     finish(at, "diagnose_data_set_job")
-    assert any("ppsets predict 'my ward_1/' --calibration" in one.value for one in at.code)
+    assert any("ppsets predict \"$PPSETS_DATA\"/'my ward_1/' --calibration" in one.value for one in at.code)
 
 
 def test_a_bad_row_costs_nothing_and_is_named(screen, data, ledger):

@@ -65,7 +65,7 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     at = classify(diagnose, files)
     assert not at.error
     found = {name: int(value[0]) for name, value in metrics(at).items()}
-    assert found["Not a chest X-ray"] == 1
+    assert found["Flagged"] == 1
     assert found["One diagnosis"] + found["Several"] + found["None"] == 14
     assert "over patients like these" in texts(at)
     charts = at.get("plotly_chart")

@@ -72,7 +72,7 @@ def test_a_card_for_each_with_its_picture_inside(drawn):
 
 def test_a_flagged_picture_has_no_set(drawn):
     read = Read(report_of(findings(doubt="A colour picture."), drawn))
-    assert "Not counted. A colour picture." in read.words
+    assert "Flagged. A colour picture." in read.words
     assert read.words.count("0.340") == 0
 
 

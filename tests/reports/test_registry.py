@@ -53,6 +53,17 @@ def test_a_threshold_of_familiarity_is_registered_with_its_share():
     assert "its familiarity in [0, 1]" in str(entry)
 
 
+def test_it_claims_neither_a_ledger_nor_the_paper_for_what_has_none():
+    alone, counted = calibrate(SCORES, 0.1, 2.5), calibrate(SCORES, 0.1, 2.5, method="paper")
+    counted = type(counted)(**{**vars(counted), "dataset": "secret ward"})
+    told = {name: str(registry_entry(drawn, WHO)) for name, drawn in (("alone", alone), ("counted", counted))}
+    for words in ("Drawn without a ledger", "sharp rule of ppsets, which is not in the paper"):
+        assert words in told["alone"]
+        assert words not in told["counted"]
+    assert "A local ledger keeps a budget" in told["counted"]
+    assert "A local ledger keeps a budget" not in told["alone"]
+
+
 def test_the_validator_would_find_what_is_wrong():
     entry = registry_entry(calibrate(SCORES, 0.1, 2.5), WHO)
     for path, value in {

@@ -144,7 +144,7 @@ def _over_budget(planned: Plan, account: Account) -> None:
     st.warning(
         f"ε = {planned.epsilon:g} is more than the whole budget of {shown(account.budget)} for "
         f"{as_text(account.name)}. Choose a smaller ε, or "
-        + ("set a larger budget above." if account.is_new else "raise the budget on Ledger.")
+        + ("set a larger budget above." if account.is_new else "have the budget raised on Ledger.")
     )
     _ways_out(planned, account)
 

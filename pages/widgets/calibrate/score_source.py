@@ -7,10 +7,10 @@ import streamlit as st
 from pages.widgets.active_model import warn_of_other_weights
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.calibrate.reading import Reading, forget, remember, remembered
+from pages.widgets.score_files import LARGEST_MB, SCORES
 from ppsets_core import read_scores
 from ppsets_core.files.names import shown_name
 
-TYPES = ["csv", "tsv", "txt", "npy", "npz", "parquet", "json"]
 DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0
 EXAMPLE = """patient,label,bacterial-pneumonia,normal,viral-pneumonia
 P1,normal,0.05,0.90,0.05
@@ -30,11 +30,11 @@ def read_score_file() -> Reading | None:
     """The uploaded file's records; read once, kept until another file is chosen."""
     file = st.file_uploader(
         "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON",
-        TYPES,
+        SCORES,
         key="score_file",
         on_change=forget,
         args=("scores",),
-        max_upload_size=100,
+        max_upload_size=LARGEST_MB,
     )
     with st.expander("What is in a score file?"):
         st.write(

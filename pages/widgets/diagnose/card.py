@@ -22,7 +22,7 @@ BADGES: dict[str, tuple[str, str, Colour]] = {
     "one": ("One diagnosis", ":material/check_circle:", "green"),
     "several": ("Several diagnoses", ":material/rule:", "blue"),
     "none": ("No diagnosis", ":material/help:", "orange"),
-    "flagged": ("Not counted", ":material/flag:", "red"),
+    "flagged": ("Flagged", ":material/flag:", "red"),
 }
 
 

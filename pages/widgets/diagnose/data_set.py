@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.widgets.cluster import cluster_client, show_cluster
-from pages.widgets.data_sets import choose_data_set
+from pages.widgets.data_sets import below_data_directory, choose_data_set
 from pages.widgets.diagnose.check import show_numbers
 from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
@@ -100,10 +100,10 @@ def _show(found: Found) -> None:
             show_numbers(found.check)
     if found.not_checked:
         st.info(as_text(found.not_checked))
-    st.caption("The sets themselves, as Parquet beside the data, and a private check of them:")
-    name = shlex.quote(f"{found.data_set.source}/")
+    st.caption("To write the sets as Parquet, or to release a private check of them, on the server:")
+    name = f'"$PPSETS_DATA"/{shlex.quote(f"{below_data_directory(found.path)}/")}'
     st.code(
         f"ppsets predict {name} --calibration calibration.json --out sets/\n"
-        f"ppsets check {name} --calibration calibration.json --private --epsilon 0.5",
+        f"ppsets check {name} --calibration calibration.json --private --epsilon 0.5 --budget 2",
         language=None,
     )

@@ -94,7 +94,11 @@ def _numbers(tally: dict[str, int]) -> None:
         "one": ("One diagnosis", "The others that the model knows are not likely enough."),
         "several": ("Several", "Cannot be told apart at this coverage: a queue for review."),
         "none": ("None", "No diagnosis reaches the cutoff."),
-        "flagged": ("Not a chest X-ray", "Flagged, and in none of the other counts."),
+        "flagged": (
+            "Flagged",
+            "No upright frontal chest X-ray, by its look or its DICOM header: not in the other counts. The check below "
+            "counts those with a known diagnosis.",
+        ),
     }
     with st.container(horizontal=True, gap="medium"):
         for kind, (label, meaning) in helps.items():
@@ -121,7 +125,7 @@ def _cards(
     order = right.selectbox("Order", list(ORDERS), key="diagnose_order", persist_state="session")
     picked = select(answers, FILTERS[chosen], order)
     if not picked:
-        st.info("There is none of these.")
+        st.info("No X-ray is of this kind.")
         return
     number = 1
     if (pages := ceil(len(picked) / A_PAGE)) > 1:

@@ -4,11 +4,11 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from pages.widgets.calibrate.score_source import TYPES
 from pages.widgets.data_sets import data_sets
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.data_set import show_data_set
 from pages.widgets.diagnose.familiar import show_alarm
+from pages.widgets.score_files import LARGEST_MB, TABLES
 from pages.widgets.text import as_text
 from ppsets_core.calibration import Drawn
 from ppsets_core.diagnosis.new_patients import (
@@ -40,7 +40,10 @@ def show_table(calibration: Drawn) -> None:
         show_data_set(calibration)
         return
     file = st.file_uploader(
-        "Table of probabilities: CSV, TSV, NPZ, Parquet or JSON", TYPES, key="diagnose_table", max_upload_size=100
+        "Table of probabilities: CSV, TSV, NPZ, Parquet or JSON",
+        TABLES,
+        key="diagnose_table",
+        max_upload_size=LARGEST_MB,
     )
     with st.expander("What is in a table?"):
         st.write(

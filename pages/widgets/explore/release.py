@@ -78,8 +78,8 @@ def _explain(planned: Plan, nonprivate: float, draws: list[float], records: Publ
         return
     times = "once" if len(draws) == 1 else f"{len(draws)} times"
     st.write(
-        f"Drawn {times} (simulated, not released): last ŝ = {draws[-1]:.4f}, so a softmax of {1 - draws[-1]:.4f} or "
-        f"more is in the set; mean ŝ = {np.mean(draws):.4f}."
+        f"Drawn {times} (simulated, not released): last ŝ = {draws[-1]:.4f}, so a diagnosis with a probability of "
+        f"{1 - draws[-1]:.4f} or more is in the set; mean ŝ = {np.mean(draws):.4f}."
     )
     if records.labelled is not None:
         private, plain = (

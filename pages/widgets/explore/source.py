@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
+from pages.widgets.score_files import LARGEST_MB, SCORES
 from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
 from ppsets_core import InputError, Records, read_scores
@@ -82,8 +83,9 @@ def _simulated() -> PublicRecords:
 def _uploaded() -> PublicRecords | None:
     file = st.file_uploader(
         "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON",
-        ["csv", "tsv", "npy", "npz", "parquet", "json"],
+        SCORES,
         key="explore_file",
+        max_upload_size=LARGEST_MB,
         on_change=_forget,
     )
     if file is None or not st.checkbox(

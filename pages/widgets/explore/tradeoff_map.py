@@ -9,6 +9,7 @@ import streamlit as st
 from pages.widgets.explore.source import PublicRecords
 from pages.widgets.explore.take_away import take_away
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.person import may_open
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
 from ppsets_core import InputError
 from ppsets_core.background import Report
@@ -36,8 +37,8 @@ _JOB = JobKey[tuple[Wanted, TradeoffMap]]("map_job")
 
 def show_map(records: PublicRecords | None) -> None:
     st.write(
-        "How large will sets be? Every α and ε in one picture, for a number of calibration records and a rule. "
-        "Click on a point to take its α and ε to Calibrate."
+        "How large will sets be? Every α and ε in one picture, for a number of calibration records and a rule."
+        + (" Click on a point to take its α and ε to Calibrate." if may_open("calibrate") else "")
     )
     if records is None:
         return
@@ -91,7 +92,7 @@ def _draw(found: TradeoffMap) -> None:
     )
     said = f"n = {found.n:,}, the {RULES[found.method].label}, coverage promised{each or ' to all together'}"
     take_away("Trade-off map", {"Mean set size": drawn}, said, _rows(found))
-    for point in event.selection.points:
+    for point in event.selection.points if may_open("calibrate") else ():
         _take_to_calibrate(found, float(point["y"]), float(point["x"]))
 
 

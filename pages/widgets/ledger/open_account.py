@@ -7,6 +7,7 @@ from pages.widgets.text import as_text
 from ppsets_core import Ledger
 from ppsets_core.access import STEWARD
 from ppsets_core.ledger.amounts import shown
+from ppsets_core.ledger.ledger import LONGEST_REASON
 
 _DONE = "account_opened"
 
@@ -21,10 +22,12 @@ def open_account_step(ledger: Ledger) -> None:
         name = left.text_input(
             "Name of the data set",
             max_chars=100,
-            help="Tell it to the curators who are to charge it; no patient's name.",
+            help="Curators charge the account by this name, so tell them. It must name no patient.",
         )
         budget = right.number_input("Budget", min_value=0.01, max_value=1e6, value=2.0, step=0.5, format="%g")
-        reason = st.text_input("Why", max_chars=500, help="Kept in the ledger and its exports, with your name.")
+        reason = st.text_input(
+            "Why", max_chars=LONGEST_REASON, help="Kept in the ledger and its exports, with your name."
+        )
         if st.form_submit_button("Open the account"):
             opened = ledger.open_account(name, budget, reason=reason)
             st.session_state[_DONE] = f"'{opened.name}' is open with a budget of {shown(opened.budget)}."

@@ -62,8 +62,9 @@ def _average(sets: Evaluation) -> str:
         if count >= FEW
     )
     return (
-        f"In its set: how often prediction sets hold the class when {100 * (1 - ALPHA):.0f}% is asked for (500 X-rays, "
-        f"without privacy). Coverage is an average: some classes get less, and here {by_size} hold the truth."
+        f"In its set: how often prediction sets hold the class when {100 * (1 - ALPHA):.0f}% is asked for "
+        f"({sum(sets.size_counts):,} X-rays, without privacy). Coverage is an average, and some classes get less. By "
+        f"size, sets hold the true diagnosis so often: {by_size}."
     )
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.widgets.active_model import set_active_model
 from pages.widgets.calibrate.xray_source import forget_xrays
+from pages.widgets.person import may_open
 from pages.widgets.session import active_calibration, set_active_calibration
 from pages.widgets.text import as_text
 
@@ -40,4 +41,5 @@ def say_what_changed() -> None:
     """Once, after a switch."""
     if said := st.session_state.pop(_SAID, None):
         st.success(said)
-        st.page_link("pages/calibrate.py", label="Calibrate for these weights", icon=":material/tune:")
+        if may_open("calibrate"):
+            st.page_link("pages/calibrate.py", label="Calibrate for these weights", icon=":material/tune:")

@@ -17,7 +17,7 @@ _LOOKING = "diagnose_looking_at"
 
 
 def look_at(batch: str, number: int) -> None:
-    """For a card's `on_click`: open the viewer on this X-ray."""
+    """Open the viewer on this X-ray, in the run after this one."""
     st.session_state[_LOOKING] = (batch, number)
 
 
