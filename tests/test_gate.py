@@ -90,6 +90,7 @@ def test_upright_chest_xrays_pass():
     assert flagged(CHESTS) <= 0.02
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("side", [64, 100, 700, 2000])
 def test_size_does_not_matter(side):
     small = [stretched(grey, round(side * 1.3), side).clip(0, 1) for grey in CHESTS[:12]]
@@ -118,6 +119,7 @@ def test_a_mirrored_dim_or_bordered_xray_still_passes():
     assert flagged([np.pad(grey, 10) for grey in CHESTS]) <= 0.05
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("kind", OTHER_PICTURES)
 def test_other_pictures_are_stopped(kind):
     rng = np.random.default_rng(4)

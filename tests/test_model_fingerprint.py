@@ -30,6 +30,7 @@ def test_it_outlasts_saving_and_no_two_models_share_one(tmp_path):
     assert len({model.fingerprint, small_model().fingerprint, bundled_fingerprint()}) == 3
 
 
+@pytest.mark.training
 def test_equal_weights_from_equal_xrays_have_another_so_that_no_guess_about_them_can_be_tested():
     base, data, recipe = small_model(), training_set(12), LastLayerRecipe(epochs=1, batch_size=16)
     one, other = (fine_tune_last_layer(base, data, recipe).model for _ in range(2))

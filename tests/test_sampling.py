@@ -15,13 +15,9 @@ CASES = {
 }
 
 
-SLOW = pytest.mark.statistical  # OpenDP's draw takes longer the more bins there are
-
-
+@pytest.mark.statistical
 @pytest.mark.parametrize("simulated", [False, True], ids=["release", "simulation"])
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=name, marks=SLOW if case["m"] > 100 else ()) for name, case in CASES.items()]
-)
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])
 def test_draws_follow_the_stated_law(case, simulated):
     case = dict(case)
     n, alpha, epsilon = case.pop("n"), case.pop("alpha"), case.pop("epsilon")

@@ -38,7 +38,8 @@ def test_only_the_last_layer_changes_and_it_learns_the_new_pictures(base, data):
 
 
 def test_what_is_used_and_what_is_saved_are_one_network(tmp_path):
-    tuned = fine_tune_last_layer(small_model(), training_set(12), RECIPE).model
+    save_model(small_model(), tmp_path / "base.safetensors")
+    tuned = fine_tune_last_layer(load_model(tmp_path / "base.safetensors"), training_set(12), RECIPE).model
     save_model(tuned, tmp_path / "saved.safetensors")
     pictures = [picture(label, 100) for label in CLASSES]
     assert np.array_equal(predict(tuned, pictures), predict(load_model(tmp_path / "saved.safetensors"), pictures))

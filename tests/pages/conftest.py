@@ -9,6 +9,15 @@ from ppsets_core import Ledger
 from tests.browser.samples import score_file
 from tests.pages.driving import ROOT
 
+FAST = {"test_home.py", "test_jobs.py", "test_shared.py", "test_small.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and item.path.name not in FAST:
+            item.add_marker(pytest.mark.screens)
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch) -> Path:

@@ -162,6 +162,7 @@ def test_on_the_command_line(drawn, tmp_path, capsys):
     assert [value for _, value in said] == json.loads(told.out)["xrays"][0]["set"]
 
 
+@pytest.mark.faults
 def test_no_library_quotes_a_header_in_a_warning(drawn, tmp_path):
     grey = (draw_xrays(1, seed=1)[0].grey * 255).round().astype(np.uint8)
     odd = (

@@ -62,12 +62,14 @@ def test_random_bytes(start, rest):
     _is_picture_or_file_error(start + rest)
 
 
+@pytest.mark.faults
 @settings(deadline=None, max_examples=400)
 @given(data=mutated(VALID), at_least=st.sampled_from([None, 4]))
 def test_mutated_pictures(data, at_least):
     _is_picture_or_file_error(data, at_least)
 
 
+@pytest.mark.faults
 @settings(deadline=None, max_examples=150)
 @given(data=mutated([ZIP]))
 def test_mutated_zips(data):
@@ -81,6 +83,7 @@ def test_mutated_zips(data):
     assert len(read) + len(refused) == len(folder.xrays)
 
 
+@pytest.mark.faults
 @settings(deadline=None, max_examples=150)
 @given(data=st.binary(max_size=200) | mutated([b"file,label,patient\na.png,normal,p1\n", b"file;label\n'a';\"b\"\n"]))
 def test_mutated_labels(data):
