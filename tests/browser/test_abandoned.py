@@ -54,6 +54,6 @@ def test_a_reload_ends_its_work_and_nobody_elses(counted, new_page):
     reloaded.reload()
     assert wait_for_jobs(alive, 1, GRACE + SOON) == 1
     sees(watched, re.compile(r"Points planned: \d+ of 168, .* left"))
-    watched.get_by_role("button", name="Cancel").click()
+    watched.get_by_role("button", name="Cancel").press("Enter")
     sees(watched, re.compile("Cancelled"))
     assert wait_for_jobs(alive, 0, SOON) == 0
