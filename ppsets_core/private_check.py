@@ -99,18 +99,19 @@ def digest_of(calibration: Drawn) -> str:
     return hashlib.sha256(write_calibration(calibration).encode()).hexdigest()[:16]
 
 
-def check_can_be_checked(records: Records | Checked, calibration: Drawn, epsilon: float, per: str | None) -> None:
-    """Everything that can be wrong, before anything is spent."""
+def check_can_be_checked(records: Records | Checked, calibration: Drawn, epsilon: float, per: str | None) -> float:
+    """Everything that can be wrong, before anything is spent; ε, as the plain number to draw with."""
     if isinstance(records, Records) and (records.probabilities is None or records.labels is None):
         raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
     if isinstance(records, Checked) and records.calibration != calibration:
         raise InputError("These counts are of another calibration's sets. Count them again with this one.")
     if per not in (None, DIAGNOSIS):
         raise InputError(f"A private check counts all patients together, or each '{DIAGNOSIS}'.")
-    check_epsilon(epsilon)
+    epsilon = check_epsilon(epsilon)
     calibration.check_classes(records.classes)
     if isinstance(records, Records) and calibration.group_names and calibration.per not in records.groups:
         raise InputError(f"{records.source}: there is no column '{calibration.per}' that says each record's group.")
+    return epsilon
 
 
 def private_check(
@@ -122,8 +123,7 @@ def private_check(
     dataset: str | None = None,
 ) -> PrivateCheck:
     """Count, and add OpenDP's exact discrete Laplace noise. Nobody counts ε here: `Ledger.check` charges first."""
-    epsilon = check_epsilon(epsilon)
-    check_can_be_checked(records, calibration, epsilon, per)
+    epsilon = check_can_be_checked(records, calibration, epsilon, per)
     check_binding(records.unit, records.model, dataset)
     covered, missed = _counts(records, calibration, per)
     noisy = draw_counts([*covered, *missed], scale_for(epsilon, _sensitivity(per)))

@@ -4,10 +4,9 @@ import re
 
 # The wide signs too: some spreadsheets take them alike. Behind a semicolon or the like as well: where it is the custom
 # to part cells by it, a spreadsheet does so within a cell of ours, whatever its quotes.
-_FORMULA = re.compile(r"(^\s*+|[;\t\r\n|]\s*+(?:\"\s*+)?)(?=[=+\-@＝＋－＠])")
-
-
-_QUOTE = re.compile(r"^'(?=\s*[=+\-@＝＋－＠])")
+_SIGN = r"[=+\-@＝＋－＠]"
+_FORMULA = re.compile(rf"(^\s*+|[;\t\r\n|]\s*+(?:\"\s*+)?)(?={_SIGN})")
+_QUOTE = re.compile(rf"^'(?=\s*{_SIGN})")
 
 
 def unquoted(text: str) -> str:

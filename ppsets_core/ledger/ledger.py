@@ -25,7 +25,7 @@ from ppsets_core.private_quantile import check_plan, release
 from ppsets_core.records.checked import Checked
 from ppsets_core.records.counting import CHANGED, Counted
 from ppsets_core.records.records import Records
-from ppsets_core.validation import check_epsilon, check_name, check_names
+from ppsets_core.validation import check_name, check_names
 
 LOOK = "Look at the Ledger screen or at `ppsets ledger`"
 LONGEST_REASON = 500
@@ -202,8 +202,7 @@ class Ledger:
     ) -> PrivateCheck:
         """Charge ε, then release how many of these patients the calibration's sets covered, all or per diagnosis."""
         _check_payment(records, account)
-        epsilon = check_epsilon(epsilon)
-        check_can_be_checked(records, calibration, epsilon, per)
+        epsilon = check_can_be_checked(records, calibration, epsilon, per)
 
         def draw(name: str) -> str:
             return private_check(records, calibration, epsilon, per=per, dataset=name).to_json()
