@@ -8,13 +8,13 @@ import time
 import numpy as np
 
 from ppsets_core import Setting, plan, random_splits
-from ppsets_core import planning as planning_module
-from ppsets_core.planning import DIAGNOSIS, best_m
-from ppsets_core.rules import DEFAULT, RULES, sharp
-from ppsets_core.rules.paper import best_gamma, paper_level
-from ppsets_core.rules.sharp.bound import path_minima
-from ppsets_core.rules.sharp.class_ranks import class_ranks
-from ppsets_core.simulation import _Private
+from ppsets_core.method import plan as planning_module
+from ppsets_core.method.plan import DIAGNOSIS, best_m
+from ppsets_core.method.rules import DEFAULT, RULES, sharp
+from ppsets_core.method.rules.paper import best_gamma, paper_level
+from ppsets_core.method.rules.sharp.bound import path_minima
+from ppsets_core.method.rules.sharp.class_ranks import class_ranks
+from ppsets_core.method.simulate import _Private
 
 
 def transcribed_quantile(scores: np.ndarray, m: int, level: float, epsilon: float, rng: np.random.Generator) -> float:

@@ -18,9 +18,9 @@ import torch
 from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 
-from ppsets_core.network import XrayModel, load_model, predict_folder
-from ppsets_core.network.fast import BATCH_SIZE
-from ppsets_core.network.torchvision_guard import import_torchvision
+from ppsets_core.model import XrayModel, load_model, predict_folder
+from ppsets_core.model.fast import BATCH_SIZE
+from ppsets_core.model.torchvision_guard import import_torchvision
 from ppsets_core.xrays import read_folder
 
 DISTINCT = 20
@@ -32,7 +32,7 @@ from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS
 load_file(BUNDLED_WEIGHTS)""",
     "the first answer": """
 import sys
-from ppsets_core.network import load_model, predict
+from ppsets_core.model import load_model, predict
 from ppsets_core.xrays import read_picture
 predict(load_model(), [read_picture(sys.argv[1])])""",
 }

@@ -27,13 +27,13 @@ from ppsets_core import Ledger, plan, simulate
 from ppsets_core import cluster as on_cluster
 from ppsets_core.cluster.jobs import added_up, result_of, spread
 from ppsets_core.cluster.scoring import write_part_alone
-from ppsets_core.diagnosis.patient_parts import write_sets
-from ppsets_core.network import load_model
-from ppsets_core.network.scored_parts import PartJob, plan_parts, write_part
-from ppsets_core.records.checked import check_data_set
-from ppsets_core.records.counting import choose, count, tally_task
-from ppsets_core.records.data_set import open_data_set
-from ppsets_core.records.patient_data_set import open_new_patients
+from ppsets_core.data.checked import check_data_set
+from ppsets_core.data.counting import choose, count, tally_task
+from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.patient_data_set import open_new_patients
+from ppsets_core.diagnose.patient_parts import write_sets
+from ppsets_core.model import load_model
+from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part
 from ppsets_core.synthetic import write_folder
 from ppsets_core.xrays import read_folder
 

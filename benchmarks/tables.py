@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ppsets_core import calibrate
-from ppsets_core.diagnosis.new_patients import as_table, csv_of_sets, sets_of_new_patients
-from ppsets_core.provenance import Provenance
-from ppsets_core.records import read_new_patients, read_scores
+from ppsets_core.data import read_new_patients, read_scores
+from ppsets_core.diagnose.new_patients import as_table, csv_of_sets, sets_of_new_patients
+from ppsets_core.diagnose.provenance import Provenance
 
 ROWS, CLASSES = 10_000, 14
 

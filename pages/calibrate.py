@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.widgets.calibrate.data_set_source import read_data_set
-from pages.widgets.calibrate.plans import choose_familiarity, choose_promise, choose_rule, make_plans, show_plans
+from pages.widgets.calibrate.plans import choose_novelty, choose_promise, choose_rule, make_plans, show_plans
 from pages.widgets.calibrate.reading import Reading, summarise
 from pages.widgets.calibrate.release import is_counting, release_step
 from pages.widgets.calibrate.saved_source import load_saved
@@ -14,8 +14,8 @@ from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Records
-from ppsets_core.planning import FamiliarityTarget
-from ppsets_core.records.counting import Chosen
+from ppsets_core.data.counting import Chosen
+from ppsets_core.method.plan import NoveltyTarget
 
 DATA_SET, SAVED = "A data set of the server", "A saved calibration"
 SOURCES = {
@@ -61,8 +61,8 @@ def _plan_and_release(reading: Reading, records: Records | Chosen) -> None:
         epsilon = choose_epsilon()
     classes = choose_promise(records)
     rule_place = st.container()
-    m, gamma, familiarity = _advanced(records)
-    plans = make_plans(len(records), alpha, epsilon, m, gamma, classes, familiarity)
+    m, gamma, novelty = _advanced(records)
+    plans = make_plans(len(records), alpha, epsilon, m, gamma, classes, novelty)
     with rule_place:
         rule = choose_rule(list(plans))
     show_plans(plans, rule, m, gamma, records.unit)
@@ -70,7 +70,7 @@ def _plan_and_release(reading: Reading, records: Records | Chosen) -> None:
     release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
 
 
-def _advanced(records: Records | Chosen) -> tuple[int | None, float | None, FamiliarityTarget | None]:
+def _advanced(records: Records | Chosen) -> tuple[int | None, float | None, NoveltyTarget | None]:
     """m and γ of one's own, an ε between the slider's stops, and what τ̂ gets of it; left empty, all is chosen."""
     with st.expander("Advanced"):
         left, middle, right = st.columns(3)
@@ -109,8 +109,8 @@ def _advanced(records: Records | Chosen) -> tuple[int | None, float | None, Fami
             help="Sets the slider to an ε between its stops.",
             on_change=_apply_exact,
         )
-        familiarity = choose_familiarity(records)
-    return m, gamma, familiarity
+        novelty = choose_novelty(records)
+    return m, gamma, novelty
 
 
 def _apply_exact() -> None:

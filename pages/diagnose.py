@@ -14,7 +14,7 @@ from pages.widgets.session import active_calibration, calibration_source
 from pages.widgets.text import as_text
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Simulation
-from ppsets_core.calibration import Drawn
+from ppsets_core.method.calibration import Drawn
 from ppsets_core.wording import SIMULATED, TRIVIAL, meaning
 
 XRAYS, TABLE = "X-rays", "A table of probabilities"

@@ -11,24 +11,24 @@
 
 from typing import TYPE_CHECKING
 
-from ppsets_core.calibration import Calibration, Simulation
+from ppsets_core.data import Records, one_per_patient, read_scores
 from ppsets_core.errors import AccessError, BudgetError, FileError, InputError, LedgerError, PpsetsError
-from ppsets_core.evaluation import Evaluation, evaluate
 from ppsets_core.ledger import Account, Actor, Ledger, Release
-from ppsets_core.planning import Plan, plan, smallest_epsilon, smallest_n
-from ppsets_core.private_quantile import ReleaseDistribution, calibrate, release_distribution, simulate
-from ppsets_core.records import Records, one_per_patient, read_scores
-from ppsets_core.sets import conformity_scores, prediction_sets, ranked_sets
-from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
-from ppsets_core.split_conformal import nonprivate_threshold
+from ppsets_core.method.calibration import Calibration, Simulation
+from ppsets_core.method.evaluation import Evaluation, evaluate
+from ppsets_core.method.nonprivate import nonprivate_threshold
+from ppsets_core.method.plan import Plan, plan, smallest_epsilon, smallest_n
+from ppsets_core.method.release import ReleaseDistribution, calibrate, release_distribution, simulate
+from ppsets_core.method.sets import conformity_scores, prediction_sets, ranked_sets
+from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.version import __version__ as __version__
 from ppsets_core.xrays import read_folder
 
 if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel as XrayModel
-    from ppsets_core.network import load_model as load_model
-    from ppsets_core.network import predict as predict
-    from ppsets_core.network import predict_folder as predict_folder
+    from ppsets_core.model import XrayModel as XrayModel
+    from ppsets_core.model import load_model as load_model
+    from ppsets_core.model import predict as predict
+    from ppsets_core.model import predict_folder as predict_folder
 
 _OF_THE_NETWORK = ("XrayModel", "load_model", "predict", "predict_folder")
 
@@ -73,7 +73,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """The network's names load torch, and only when they are asked for: by name, so `import *` does not."""
     if name in _OF_THE_NETWORK:
-        from ppsets_core import network
+        from ppsets_core import model as network
 
         return getattr(network, name)
     raise AttributeError(f"module 'ppsets_core' has no attribute '{name}'")

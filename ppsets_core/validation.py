@@ -42,7 +42,7 @@ def check_share(share: float) -> float:
     share = _real(share, "The share of epsilon")
     if not 0 <= share <= LARGEST_SHARE:
         raise InputError(
-            f"The share of epsilon for the familiarity threshold must lie between 0, which switches it off, "
+            f"The share of epsilon for the novelty threshold must lie between 0, which switches it off, "
             f"and {LARGEST_SHARE:g}."
         )
     return share

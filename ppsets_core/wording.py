@@ -2,11 +2,11 @@
 
 import math
 
-from ppsets_core.calibration import Drawn
 from ppsets_core.errors import InputError
-from ppsets_core.planning import DIAGNOSIS, Plan, smallest_epsilon, smallest_n
-from ppsets_core.rules import rule_named
-from ppsets_core.split_conformal import conformal_rank
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.nonprivate import conformal_rank
+from ppsets_core.method.plan import DIAGNOSIS, Plan, smallest_epsilon, smallest_n
+from ppsets_core.method.rules import rule_named
 
 WEAK_EPSILON = 5
 PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}
@@ -56,16 +56,16 @@ def rule_in_words(method: str) -> str:
 
 
 def familiar_or_not(plan: Plan) -> str:
-    """What a plan with a familiarity threshold will tell of new X-rays, and what that takes of ε."""
-    assert plan.familiarity is not None
-    if not plan.familiarity.is_possible:
+    """What a plan with a novelty threshold will tell of new X-rays, and what that takes of ε."""
+    assert plan.novelty is not None
+    if not plan.novelty.is_possible:
         return (
             "No alarm possible: there are too few records to tell X-rays that are unlike these at this share of ε. "
             "All of ε goes to the thresholds."
         )
     return (
-        f"X-rays unlike these will be marked: of patients like these at most {100 * plan.familiarity.alpha:g}% are, on "
-        f"average. It takes ε = {plan.familiarity.epsilon:g} of the {plan.epsilon:g}, "
+        f"X-rays unlike these will be marked: of patients like these at most {100 * plan.novelty.alpha:g}% are, on "
+        f"average. It takes ε = {plan.novelty.epsilon:g} of the {plan.epsilon:g}, "
         f"and leaves {plan.threshold_epsilon:g} for the rest."
     )
 

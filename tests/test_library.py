@@ -64,7 +64,7 @@ def test_the_plan_that_was_shown_is_the_one_that_is_carried_out(score_file, ledg
     def planned_again(*_, **__):
         raise AssertionError("planned a second time")
 
-    monkeypatch.setattr("ppsets_core.private_quantile.plan", planned_again)
+    monkeypatch.setattr("ppsets_core.method.release.plan", planned_again)
     calibration = ledger.release(records, shown, ledger.account_for(records, "ward", 5))
     assert calibration.plan == shown
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from ppsets_core.model import load_model, save_model
+from ppsets_core.model.last_layer import LastLayerRecipe, fine_tune_last_layer
 from ppsets_core.model_fingerprint import FINGERPRINT, LONGEST_HEADER, bundled_facts, bundled_fingerprint, header_of
-from ppsets_core.network import load_model, save_model
-from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
-from tests.network.chests import small_model, training_set
+from tests.model.chests import small_model, training_set
 
 
 def test_the_bundled_model_is_known_by_the_same_without_torch():

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from ppsets_core import Records, calibrate, one_per_patient, read_folder, read_scores
 from ppsets_core.errors import FileError
-from ppsets_core.network.folder_records import records_of
-from ppsets_core.network.prediction import FolderPrediction
+from ppsets_core.model.folder_records import records_of
+from ppsets_core.model.prediction import FolderPrediction
 from tests.xrays.samples import upload
 
 CLASSES = ("normal", "viral")

@@ -20,19 +20,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import Ledger, Plan, Records, one_per_patient, plan, read_folder, read_scores
+from ppsets_core.data.counting import Counted, choose, count
+from ppsets_core.data.data_set import open_data_set
 from ppsets_core.ledger.export import export_csv, export_json
-from ppsets_core.network import predict_folder
-from ppsets_core.network.folder_records import records_of
-from ppsets_core.planning import FamiliarityTarget
-from ppsets_core.records.counting import Counted, choose, count
-from ppsets_core.records.data_set import open_data_set
-from tests.network.chests import CLASSES, small_model
+from ppsets_core.method.plan import NoveltyTarget
+from ppsets_core.model import predict_folder
+from ppsets_core.model.folder_records import records_of
+from tests.model.chests import CLASSES, small_model
 from tests.xrays.samples import film, png, upload
 
 pytestmark = pytest.mark.faults
 
 SITES = ("north", "south")
-DRAWN = {"thresholds", "threshold", "familiarity_threshold"}
+DRAWN = {"thresholds", "threshold", "novelty_threshold"}
 WHEN = {"date", "time", "id", "request", "digest"}  # the digest is keyed, of the cohort's keyed hashes
 
 
@@ -43,7 +43,7 @@ class Layout:
     seed: int
     patients: bool
     model: bool
-    familiarity: bool
+    novelty: bool
     all_records: bool
     per: str | None
 
@@ -62,7 +62,7 @@ class Row:
     label: str
     shares: tuple[float, ...]
     site: str
-    familiarity: float
+    novelty: float
     film: int
 
 
@@ -73,7 +73,7 @@ CHANGES = st.fixed_dictionaries(
         "label": st.sampled_from([*CLASSES, "NORMAL"]),
         "shares": st.sampled_from([(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.25, 0.25, 0.5), (1 / 3, 1 / 3, 1 / 3)]),
         "site": st.sampled_from([*SITES, "elsewhere", ""]),
-        "familiarity": st.sampled_from([0.0, 1.0, 0.5]),
+        "novelty": st.sampled_from([0.0, 1.0, 0.5]),
         "film": st.just(999),
     },
 )
@@ -110,16 +110,16 @@ def columns_of(rows: list[Row], layout: Layout) -> dict[str, list]:
         columns["patient"] = [row.patient for row in rows]
     if layout.model:
         columns["model"] = ["ab" * 8] * len(rows)
-    if layout.familiarity:
-        columns["familiarity"] = [row.familiarity for row in rows]
+    if layout.novelty:
+        columns["novelty"] = [row.novelty for row in rows]
     return columns
 
 
 def planned(records, layout: Layout) -> Plan:
-    asked = FamiliarityTarget() if records.has_familiarity else None
+    asked = NoveltyTarget() if records.has_novelty else None
     named = {"classes": records.classes} if layout.per == "diagnosis" else {}
     groups = {"groups": SITES} if layout.per == "site" else {}
-    return plan(len(records), 0.2, 3.0, per=layout.per, familiarity=asked, **named, **groups)
+    return plan(len(records), 0.2, 3.0, per=layout.per, novelty=asked, **named, **groups)
 
 
 def chosen(read: Records, layout: Layout) -> Records:

@@ -7,15 +7,15 @@ import sys
 
 import numpy as np
 
-from ppsets_core.network.prediction import FolderPrediction, predict_folder
-from ppsets_core.network.weights import load_model
+from ppsets_core.model.prediction import FolderPrediction, predict_folder
+from ppsets_core.model.weights import load_model
 from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
 
 _SEED = 20
 
 
 def anonymous_rows(scores: dict[str, FolderPrediction], model: str) -> list[list[str]]:
-    """patient, split, label, model, familiarity and probabilities: shuffled, then patients numbered as they come."""
+    """patient, split, label, model, novelty and probabilities: shuffled, then patients numbered as they come."""
     known = [
         (patient, split, label, row)
         for split, scored in scores.items()
@@ -30,9 +30,9 @@ def anonymous_rows(scores: dict[str, FolderPrediction], model: str) -> list[list
 
 
 def _numbers(scored: FolderPrediction) -> list[list[float]]:
-    if scored.familiarity is None:
-        raise SystemExit("Learn familiarity for these weights first: python -m tools.learn_familiarity.")
-    return np.column_stack([scored.familiarity, scored.probabilities]).tolist()
+    if scored.novelty is None:
+        raise SystemExit("Learn novelty for these weights first: python -m tools.learn_novelty.")
+    return np.column_stack([scored.novelty, scored.probabilities]).tolist()
 
 
 def main(coronahack: str, out: str) -> None:
@@ -40,7 +40,7 @@ def main(coronahack: str, out: str) -> None:
     scores = {split: predict_folder(model, read_coronahack(coronahack, split)) for split in HELD_OUT}
     rows = anonymous_rows(scores, model.fingerprint)
     with open(out, "w", newline="", encoding="utf-8") as file:
-        header = ["patient", "split", "label", "model", "familiarity", *model.classes]
+        header = ["patient", "split", "label", "model", "novelty", *model.classes]
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
     print(f"{out}: {len(rows)} X-rays")
 

@@ -16,12 +16,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from ppsets_core.network.augmentation import augment
-from ppsets_core.network.measures import accuracy_and_recall, class_weights, fit_temperature
-from ppsets_core.network.preprocess import Preprocessing
-from ppsets_core.network.resnet import build_resnet18
-from ppsets_core.network.training_set import TrainingSet, read_training_set
-from ppsets_core.network.weights import XrayModel, save_model
+from ppsets_core.model.augmentation import augment
+from ppsets_core.model.measures import accuracy_and_recall, class_weights, fit_temperature
+from ppsets_core.model.preprocess import Preprocessing
+from ppsets_core.model.resnet import build_resnet18
+from ppsets_core.model.training_set import TrainingSet, read_training_set
+from ppsets_core.model.weights import XrayModel, save_model
 from ppsets_core.xrays.coronahack_split import read_coronahack
 from tools.teachers import KEPT, resized
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from ppsets_core.gate.kinds import KINDS, KindNetwork, misplaced
-from ppsets_core.gate.misfit import SIDE, Fit, fit_gaussian, save_fit
+from ppsets_core.model.gate.kinds import KINDS, KindNetwork, misplaced
+from ppsets_core.model.gate.misfit import SIDE, Fit, fit_gaussian, save_fit
 from ppsets_core.synthetic.components import standardised
 from ppsets_core.xrays.seen import square
 from tools.draw_others import CANVAS, draw_others

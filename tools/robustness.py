@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from ppsets_core.gate import why_not_a_chest_xray
-from ppsets_core.network.prediction import predict
-from ppsets_core.network.weights import XrayModel, load_model
+from ppsets_core.model.gate import why_not_a_chest_xray
+from ppsets_core.model.prediction import predict
+from ppsets_core.model.weights import XrayModel, load_model
 from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
 from ppsets_core.xrays.folder import Xray
 from ppsets_core.xrays.picture import read_picture

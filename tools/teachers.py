@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from ppsets_core.network.augmentation import augment
-from ppsets_core.network.measures import class_weights
-from ppsets_core.network.training_set import TrainingSet, read_training_set
+from ppsets_core.model.augmentation import augment
+from ppsets_core.model.measures import class_weights
+from ppsets_core.model.training_set import TrainingSet, read_training_set
 from ppsets_core.xrays.coronahack_split import read_coronahack
 from tools.training_xrays import patient_folds
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core import Records, one_per_patient, plan
-from ppsets_core.binomial import binomial_at_least
-from ppsets_core.familiarity import Alarm, Watch
-from ppsets_core.familiarity.watch import largest_rate
-from ppsets_core.network import load_model, predict_folder
-from ppsets_core.planning import FamiliarityTarget
-from ppsets_core.private_quantile import release_distribution
-from ppsets_core.records.bundled import bundled_scores
+from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.method.intervals import binomial_at_least
+from ppsets_core.method.plan import NoveltyTarget
+from ppsets_core.method.release import release_distribution
+from ppsets_core.model import load_model, predict_folder
+from ppsets_core.novelty import Alarm, Watch
+from ppsets_core.novelty.watch import largest_rate
 from ppsets_core.xrays import read_folder
 
 BATCHES = (10, 40, 100, 400)
@@ -27,15 +27,15 @@ def area_under_the_curve(like: np.ndarray, unlike: np.ndarray) -> float:
     return float((below + up_to).mean() / 2 / len(like))
 
 
-def flagged_and_alarmed(records: Records, familiarity: np.ndarray) -> tuple[float, dict[int, float]]:
-    """The share of X-rays of this familiarity that a calibration with these records flags, and how often a batch of
+def flagged_and_alarmed(records: Records, novelty: np.ndarray) -> tuple[float, dict[int, float]]:
+    """The share of X-rays of this novelty that a calibration with these records flags, and how often a batch of
     them raises the alarm, by its size."""
-    n, known = len(records), records.familiarity
-    beside = plan(n, 0.1, 1.0, familiarity=FamiliarityTarget()).familiarity
+    n, known = len(records), records.novelty
+    beside = plan(n, 0.1, 1.0, novelty=NoveltyTarget()).novelty
     assert beside is not None
     assert known is not None
     law = release_distribution(known, plan(n, beside.alpha, beside.epsilon, m=beside.m))
-    above = 1 - np.searchsorted(np.sort(familiarity), law.upper, side="right") / len(familiarity)
+    above = 1 - np.searchsorted(np.sort(novelty), law.upper, side="right") / len(novelty)
     watch = Watch(0.5, rate=largest_rate(beside, n))
     alarmed = {}
     for size in BATCHES:
@@ -48,13 +48,13 @@ def flagged_and_alarmed(records: Records, familiarity: np.ndarray) -> tuple[floa
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How often X-rays of another kind are told from the calibration's.")
     parser.add_argument("folder", type=Path, help="X-rays that are unlike CoronaHack's")
-    others = predict_folder(load_model(), read_folder(parser.parse_args().folder, labels=False)).familiarity
-    held_out = bundled_scores().familiarity
+    others = predict_folder(load_model(), read_folder(parser.parse_args().folder, labels=False)).novelty
+    held_out = bundled_scores().novelty
     assert others is not None
     assert held_out is not None
     print(f"area under the curve: {area_under_the_curve(held_out, others):.3f}")
     for records in (bundled_scores("calibration"), one_per_patient(bundled_scores("calibration"))):
-        for whose, familiarity in (("CoronaHack's", held_out), ("the others", others)):
-            flagged, alarmed = flagged_and_alarmed(records, familiarity)
+        for whose, novelty in (("CoronaHack's", held_out), ("the others", others)):
+            flagged, alarmed = flagged_and_alarmed(records, novelty)
             shares = ", ".join(f"of {size} {share:.3%}" for size, share in alarmed.items())
             print(f"{len(records):,} records: {flagged:.1%} of {whose} flagged; alarm for batches {shares}")

@@ -6,13 +6,13 @@ import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.text import as_text
-from ppsets_core.calibration import OTHER_MODEL, Drawn
 from ppsets_core.errors import InputError
+from ppsets_core.method.calibration import OTHER_MODEL, Drawn
 from ppsets_core.model_fingerprint import bundled_facts, bundled_fingerprint
 from ppsets_core.wording import BUNDLED_MODEL_IS_FOR
 
 if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel
+    from ppsets_core.model import XrayModel
 
 _MODEL, _NAME = "active_model", "active_model_name"
 
@@ -94,6 +94,6 @@ def warn_of_other_weights() -> None:
 
 @st.cache_resource(show_spinner="Loading the model …")
 def _bundled_model() -> "XrayModel":
-    from ppsets_core.network import load_model
+    from ppsets_core.model import load_model
 
     return load_model()

@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from ppsets_core.records import bundled
+from ppsets_core.data import bundled
 
 bundled_scores = st.cache_resource(show_spinner=False)(bundled.bundled_scores)

@@ -6,13 +6,13 @@ from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, Simulation
-from ppsets_core.calibration import Drawn
+from ppsets_core.method.calibration import Drawn
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, scope
 
 MOST_SHOWN = 6
 NEEDED = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
-FAMILIAR_HELP = "τ̂: an X-ray whose familiarity is above it is marked as unlike the calibration's. 0 is most familiar."
+FAMILIAR_HELP = "τ̂: an X-ray whose novelty is above it is marked as unlike the calibration's. 0 is most familiar."
 
 
 def show_calibration(calibration: Calibration | Simulation, source: str, key: str) -> None:
@@ -22,13 +22,13 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
     warn_of_other_model(calibration)
     with st.container(horizontal=True, gap="medium"):
         _thresholds(calibration)
-        if calibration.familiarity is not None and calibration.familiarity.is_possible:
-            shown = f"{calibration.familiarity_threshold:.4g}"
+        if calibration.novelty is not None and calibration.novelty.is_possible:
+            shown = f"{calibration.novelty_threshold:.4g}"
             st.metric("Familiar up to", shown, help=FAMILIAR_HELP, width="content")
         st.metric("ε spent", f"{calibration.epsilon_spent:g}", width="content")
     st.write(f"{as_text(meaning(calibration))} {_promise(calibration)}")
     st.markdown(f":small[{scope(calibration)}]")
-    if calibration.familiarity is not None and not calibration.is_trivial:
+    if calibration.novelty is not None and not calibration.is_trivial:
         st.caption(familiar_or_not(calibration))
     st.caption(as_text(f"From {source}: {describe(calibration, _unit(calibration))}."))
     ledger = open_ledger()

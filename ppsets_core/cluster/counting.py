@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core.cluster.jobs import Progress, added_up, result_of, spread
-from ppsets_core.planning import Plan
-from ppsets_core.records.counting import Chosen, Counted, Identify, count_rows, counted, tally_task
-from ppsets_core.records.data_set import DataSet, Stretch
-from ppsets_core.records.one_each import BUCKETS, bucket_of, kept_rows, patient_hashes
+from ppsets_core.data.counting import Chosen, Counted, Identify, count_rows, counted, tally_task
+from ppsets_core.data.data_set import DataSet, Stretch
+from ppsets_core.data.one_each import BUCKETS, bucket_of, kept_rows, patient_hashes
+from ppsets_core.method.plan import Plan
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -22,7 +22,7 @@ Piece = tuple[np.ndarray, np.ndarray]  # hashes, and the rows of the task that t
 def choose(
     client: "Client", data_set: DataSet, *, all_records: bool = False, progress: Progress | None = None
 ) -> Chosen:
-    """The records to use, as `ppsets_core.records.choose` chooses them; which rows they are stays with the workers.
+    """The records to use, as `ppsets_core.data.choose` chooses them; which rows they are stays with the workers.
 
     All rows of a patient meet in one bucket, over a shuffle of 24 bytes a row.
     """
@@ -45,7 +45,7 @@ def choose(
 def count(
     client: "Client", records: Chosen, plan: Plan, identify: Identify, *, progress: Progress | None = None
 ) -> Counted:
-    """As `ppsets_core.records.count`, by the workers: each counts some million rows, and the counts are added up."""
+    """As `ppsets_core.data.count`, by the workers: each counts some million rows, and the counts are added up."""
     described = replace(records.data_set, tasks=())
     kept: Sequence[np.ndarray | Future | None] = records.kept or [None] * len(records.data_set.tasks)
     tallies = spread(

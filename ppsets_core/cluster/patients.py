@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppsets_core.calibration import Drawn
 from ppsets_core.cluster.jobs import Progress, added_up, result_of, spread
-from ppsets_core.diagnosis.patient_parts import SetTally, new_folder, set_parts, tally_task, write_sets_of
-from ppsets_core.records.checked import Checked, all_checked, check_task, tasks_of
-from ppsets_core.records.counting import Chosen, Identify
-from ppsets_core.records.patient_data_set import PatientDataSet
+from ppsets_core.data.checked import Checked, all_checked, check_task, tasks_of
+from ppsets_core.data.counting import Chosen, Identify
+from ppsets_core.data.patient_data_set import PatientDataSet
+from ppsets_core.diagnose.patient_parts import SetTally, new_folder, set_parts, tally_task, write_sets_of
+from ppsets_core.method.calibration import Drawn
 
 if TYPE_CHECKING:
     from distributed import Client

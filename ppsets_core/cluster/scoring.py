@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ppsets_core.cluster.jobs import Progress, finished, spread, told
-from ppsets_core.network.scored_parts import PartJob, write_part
+from ppsets_core.model.scored_parts import PartJob, write_part
 from ppsets_core.xrays.prefetch import alone
 
 if TYPE_CHECKING:

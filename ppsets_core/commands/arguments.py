@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ppsets_core.method.plan import DIAGNOSIS, NoveltyTarget
+from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.places import ledger_path
-from ppsets_core.planning import DIAGNOSIS, FamiliarityTarget
-from ppsets_core.rules import DEFAULT, RULES
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -30,25 +30,25 @@ def target(args: argparse.Namespace) -> dict[str, Any]:
     return {"method": args.method, "m": args.m, "gamma": args.gamma, "per": args.per, "groups": groups}
 
 
-def add_familiarity(parser: argparse.ArgumentParser, default: str) -> None:
+def add_novelty(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
-        "--familiarity-share",
+        "--novelty-share",
         type=float,
         metavar="SHARE",
         help=f"share of ε for the threshold above which an X-ray is unlike the calibration's ({default})",
     )
     parser.add_argument(
-        "--familiarity-alpha",
+        "--novelty-alpha",
         type=float,
-        default=FamiliarityTarget.alpha,
+        default=NoveltyTarget.alpha,
         metavar="RATE",
         help="share of X-rays like the calibration's that it may flag (default %(default)s)",
     )
 
 
-def familiarity_target(args: argparse.Namespace) -> FamiliarityTarget:
-    share = FamiliarityTarget.share if args.familiarity_share is None else args.familiarity_share
-    return FamiliarityTarget(share, args.familiarity_alpha)
+def novelty_target(args: argparse.Namespace) -> NoveltyTarget:
+    share = NoveltyTarget.share if args.novelty_share is None else args.novelty_share
+    return NoveltyTarget(share, args.novelty_alpha)
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppsets_core import cluster
-from ppsets_core.calibration import Calibration
 from ppsets_core.commands.arguments import (
-    add_familiarity,
     add_ledger,
+    add_novelty,
     add_reason,
     add_target,
-    familiarity_target,
+    novelty_target,
     target,
 )
 from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
+from ppsets_core.data import Records, one_per_patient, read_scores
+from ppsets_core.data.counting import Chosen, Counted, choose, count
+from ppsets_core.data.data_set import is_large, open_data_set
+from ppsets_core.data.parts import parts_in_words
 from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
-from ppsets_core.planning import DIAGNOSIS, Plan, plan
-from ppsets_core.private_quantile import need_labels
-from ppsets_core.records import Records, one_per_patient, read_scores
-from ppsets_core.records.counting import Chosen, Counted, choose, count
-from ppsets_core.records.data_set import is_large, open_data_set
-from ppsets_core.records.parts import parts_in_words
+from ppsets_core.method.calibration import Calibration
+from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
+from ppsets_core.method.release import need_labels
 from ppsets_core.wording import familiar_or_not, guarantee, meaning, remedy, scope
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ DATASET_HELP = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON; or a folder of Parquet")
     add_target(parser)
-    add_familiarity(parser, "default 0.2 where the records have a column familiarity; 0: none")
+    add_novelty(parser, "default 0.2 where the records have a column novelty; 0: none")
     parser.add_argument("--dataset", help=DATASET_HELP)
     parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
     parser.add_argument("--budget", help="total ε that any one patient of it may ever lose; needed the first time")
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         print(meaning(calibration))
         print(guarantee(calibration, calibration.unit))
         print(remedy(calibration) if calibration.is_trivial else scope(calibration))
-        if calibration.familiarity is not None and not calibration.is_trivial:
+        if calibration.novelty is not None and not calibration.is_trivial:
             print(familiar_or_not(calibration))
     _say(_what_is_left(ledger, account, args.ledger))
     return 0
@@ -119,10 +119,10 @@ def _plan(args: argparse.Namespace, records: Records | Chosen) -> Plan:
     if args.per == DIAGNOSIS:
         need_labels(records)
     classes = records.classes if args.per == DIAGNOSIS else None
-    asked = familiarity_target(args) if records.has_familiarity else None
-    if asked is None and args.familiarity_share:
-        raise FileError(f"{args.scores}: there is no column 'familiarity'. Leave --familiarity-share out.")
-    return plan(len(records), args.alpha, args.epsilon, classes=classes, familiarity=asked, **target(args))
+    asked = novelty_target(args) if records.has_novelty else None
+    if asked is None and args.novelty_share:
+        raise FileError(f"{args.scores}: there is no column 'novelty'. Leave --novelty-share out.")
+    return plan(len(records), args.alpha, args.epsilon, classes=classes, novelty=asked, **target(args))
 
 
 def _what_is_left(ledger: Ledger, account: Account, path: Path) -> str:

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppsets_core import cluster
-from ppsets_core.calibration import Drawn
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.calibrate import DATASET_HELP
 from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
 from ppsets_core.commands.files import saved_calibration
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import is_table, open_table, read_table
-from ppsets_core.coverage_check import OWN_VIEW, Check, Line, Promise, check_of, check_records
+from ppsets_core.data import Records, one_per_patient
+from ppsets_core.data.checked import Checked, check_data_set
+from ppsets_core.data.counting import Chosen, choose
+from ppsets_core.data.data_set import is_data_set
+from ppsets_core.data.patient_data_set import PatientDataSet
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import shown
-from ppsets_core.planning import DIAGNOSIS
-from ppsets_core.private_check import PrivateCheck
-from ppsets_core.records import Records, one_per_patient
-from ppsets_core.records.checked import Checked, check_data_set
-from ppsets_core.records.counting import Chosen, choose
-from ppsets_core.records.data_set import is_data_set
-from ppsets_core.records.patient_data_set import PatientDataSet
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_of, check_records
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.private_check import PrivateCheck
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -119,8 +119,8 @@ def _table(args: argparse.Namespace, calibration: Drawn) -> Records:
 
 
 def _xrays(args: argparse.Namespace, calibration: Drawn) -> Records:
-    from ppsets_core.network import load_model, predict_folder
-    from ppsets_core.network.folder_records import records_of
+    from ppsets_core.model import load_model, predict_folder
+    from ppsets_core.model.folder_records import records_of
     from ppsets_core.xrays import read_folder
 
     model = load_model(args.weights)

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     """Compute, write `NAME.json`, `NAME.html` and where a browser is found `NAME.png`, and print what was found."""
-    from ppsets_core.figures.page import draw_page, write_page
+    from ppsets_core.explore.figures.page import draw_page, write_page
 
     experiment = import_module(f"ppsets_core.experiments.{name.replace('-', '_')}")
     result = experiment.run(seed=args.seed, progress=Bar(name), **_own(name, args, out))

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from ppsets_core.calibration import Calibration, Simulation
-from ppsets_core.calibration_file import read_calibration
 from ppsets_core.errors import FileError
+from ppsets_core.method.calibration import Calibration, Simulation
+from ppsets_core.method.calibration_json import read_calibration
 
 
 def saved_calibration(path: str) -> Calibration | Simulation:

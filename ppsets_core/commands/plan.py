@@ -4,8 +4,8 @@ import argparse
 import json
 from dataclasses import asdict
 
-from ppsets_core.commands.arguments import add_familiarity, add_target, familiarity_target, target
-from ppsets_core.planning import DIAGNOSIS, Plan, plan
+from ppsets_core.commands.arguments import add_novelty, add_target, novelty_target, target
+from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy
 
 HELP = "show m*, γ*, level and guarantee for n records, α and ε; spends nothing"
@@ -15,12 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, required=True, help="number of calibration records")
     parser.add_argument("--classes", type=int, help=f"number of diagnoses, for --per {DIAGNOSIS}")
     add_target(parser)
-    add_familiarity(parser, "default: none, as where records have no column familiarity")
+    add_novelty(parser, "default: none, as where records have no column novelty")
 
 
 def run(args: argparse.Namespace) -> int:
-    asked = None if args.familiarity_share is None else familiarity_target(args)
-    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, familiarity=asked, **target(args))
+    asked = None if args.novelty_share is None else novelty_target(args)
+    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, novelty=asked, **target(args))
     if args.json:
         told = {"is_trivial": chosen.is_trivial, "coverage_expected": chosen.coverage_expected}
         print(json.dumps(asdict(chosen) | told, indent=2, ensure_ascii=False))
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     print(guarantee(chosen))
     if chosen.is_trivial:
         print(remedy(chosen))
-    elif chosen.familiarity is not None:
+    elif chosen.novelty is not None:
         print(familiar_or_not(chosen))
     return 0
 

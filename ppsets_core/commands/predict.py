@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ppsets_core import cluster
-from ppsets_core.calibration import Drawn, Simulation
 from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
 from ppsets_core.commands.files import saved_calibration, write_all_new, write_new
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import WRITERS, in_lines, in_short, is_table, open_table, read_table, writer_for
-from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, examine
-from ppsets_core.diagnosis.new_patients import json_of_sets, sets_of_new_patients
-from ppsets_core.diagnosis.patient_parts import write_sets
+from ppsets_core.data.data_set import is_data_set
+from ppsets_core.diagnose import Answer, alarm_of, answers_of, counts, examine
+from ppsets_core.diagnose.new_patients import json_of_sets, sets_of_new_patients
+from ppsets_core.diagnose.patient_parts import write_sets
+from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.familiarity import Alarm
 from ppsets_core.files.refused import Refused
-from ppsets_core.provenance import Provenance
-from ppsets_core.records.data_set import is_data_set
+from ppsets_core.method.calibration import Drawn, Simulation
+from ppsets_core.novelty import Alarm
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.rows import table_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
@@ -84,7 +84,7 @@ def _data_set(args: argparse.Namespace, calibration: Drawn) -> int:
         origin = Provenance(calibration, data_set.model).document()
         notes = [*marks, scope(calibration), NOT_A_DEVICE]
         summary = {"out": str(args.out), "patients": len(tally), "counts": tally.counts()}
-        told = {**summary, "familiarity": alarm.document(), "notes": notes, "provenance": origin}
+        told = {**summary, "novelty": alarm.document(), "notes": notes, "provenance": origin}
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         print(in_short(tally, calibration, marks, args.out))
@@ -118,7 +118,7 @@ def _marks_of_table(calibration: Drawn, model: str | None, alarm: Alarm) -> list
 
 
 def _xrays(args: argparse.Namespace, calibration: Drawn) -> int:
-    from ppsets_core.network import load_model
+    from ppsets_core.model import load_model
 
     if args.out is not None or args.split is not None:
         raise InputError("--out and --split are for a table of probabilities; --json prints the sets of X-rays.")
@@ -183,12 +183,12 @@ def _as_json(
                     "chest_xray": not answer.finding.doubt,
                     "reason": answer.finding.doubt,
                     "familiar": answer.familiar,
-                    "familiarity": answer.finding.familiarity,
+                    "novelty": answer.finding.novelty,
                 }
                 for answer in answers
             ],
             "counts": counts(answers),
-            "familiarity": alarm.document(),
+            "novelty": alarm.document(),
             "refused": [vars(item) for item in refused],
             "notes": [*marks, scope(calibration), NOT_A_DEVICE],
             "provenance": origin.document(),

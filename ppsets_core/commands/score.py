@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         required=True,
-        help="CSV to write, which must not exist yet: file, label, model, a column per class; patient, familiarity if "
+        help="CSV to write, which must not exist yet: file, label, model, a column per class; patient, novelty if "
         "known; or a folder, for the same as Parquet in parts: stopped and repeated, it keeps the parts that are there",
     )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
@@ -42,9 +42,9 @@ def run(args: argparse.Namespace) -> int:
     if out.suffix.lower() != ".csv":
         raise InputError(f"--out {out}: scores are written as CSV (name it .csv), or as Parquet into a folder.")
     check_new(out)
-    from ppsets_core.familiarity.watch import NOT_OF_THESE
-    from ppsets_core.network import load_model, predict_folder
-    from ppsets_core.network.folder_records import known_labels, known_patients, patients_note
+    from ppsets_core.model import load_model, predict_folder
+    from ppsets_core.model.folder_records import known_labels, known_patients, patients_note
+    from ppsets_core.novelty.watch import NOT_OF_THESE
     from ppsets_core.xrays import read_folder
 
     model = load_model(args.weights)
@@ -65,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
         print(note, file=sys.stderr)
     if model.fingerprint:
         columns["model"] = [model.fingerprint] * len(kept)
-    if scores.familiarity is not None:
-        columns["familiarity"] = [repr(number) for number in scores.familiarity[kept].tolist()]
+    if scores.novelty is not None:
+        columns["novelty"] = [repr(number) for number in scores.novelty[kept].tolist()]
     else:
-        print(f"No familiarity is written. {NOT_OF_THESE}", file=sys.stderr)
+        print(f"No novelty is written. {NOT_OF_THESE}", file=sys.stderr)
     shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
     header = [*columns, *map(plain_cell, model.classes)]
     rows = [[*facts, *row] for *facts, row in zip(*columns.values(), shares, strict=True)]
@@ -82,9 +82,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _run_parts(args: argparse.Namespace) -> int:
     """Writes a data set, part by part: what is written already is kept, so that a run may be stopped and repeated."""
-    from ppsets_core.network import load_model
-    from ppsets_core.network.folder_records import patients_note
-    from ppsets_core.network.scored_parts import is_written, plan_parts, read_part, write_part, write_refused
+    from ppsets_core.model import load_model
+    from ppsets_core.model.folder_records import patients_note
+    from ppsets_core.model.scored_parts import is_written, plan_parts, read_part, write_part, write_refused
     from ppsets_core.xrays import read_folder
 
     out = Path(args.out)

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from ppsets_core.calibration import Drawn
-from ppsets_core.diagnosis.new_patients import (
+from ppsets_core.data import NewPatients, read_new_patients
+from ppsets_core.data.data_set import is_data_set
+from ppsets_core.data.patient_data_set import PatientDataSet, open_new_patients
+from ppsets_core.diagnose.new_patients import (
     PatientSets,
     csv_of_sets,
     json_of_sets,
     parquet_of_sets,
 )
-from ppsets_core.diagnosis.patient_parts import SetTally
+from ppsets_core.diagnose.patient_parts import SetTally
+from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import FileError
-from ppsets_core.provenance import Provenance
-from ppsets_core.records import NewPatients, read_new_patients
-from ppsets_core.records.data_set import is_data_set
-from ppsets_core.records.patient_data_set import PatientDataSet, open_new_patients
+from ppsets_core.method.calibration import Drawn
 from ppsets_core.wording import NOT_A_DEVICE, meaning, scope
 
 ENDINGS = (".csv", ".tsv", ".txt", ".npz", ".npy", ".parquet", ".json")

@@ -17,11 +17,11 @@ from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import PRIVATE_TRAINING
 
 if TYPE_CHECKING:
-    from ppsets_core.network.dp_sgd import Privacy
-    from ppsets_core.network.last_layer import LastLayerRecipe
-    from ppsets_core.network.recipe import Epoch, Recipe
-    from ppsets_core.network.training_set import TrainingSet
-    from ppsets_core.network.weights import XrayModel
+    from ppsets_core.model.dp_sgd import Privacy
+    from ppsets_core.model.last_layer import LastLayerRecipe
+    from ppsets_core.model.recipe import Epoch, Recipe
+    from ppsets_core.model.training_set import TrainingSet
+    from ppsets_core.model.weights import XrayModel
 
 AnyRecipe = TypeVar("AnyRecipe", "Recipe", "LastLayerRecipe")
 Told = dict[str, float | None]
@@ -67,9 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Trains, shows each epoch on stderr, writes the weights."""
     _check(args)
-    from ppsets_core.network.preprocess import Preprocessing
-    from ppsets_core.network.training_set import read_training_set
-    from ppsets_core.network.weights import save_model
+    from ppsets_core.model.preprocess import Preprocessing
+    from ppsets_core.model.training_set import read_training_set
+    from ppsets_core.model.weights import save_model
     from ppsets_core.xrays import read_folder
 
     base = _base(args.start)
@@ -110,12 +110,12 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _base(start: str) -> "XrayModel | None":
-    from ppsets_core.network.weights import load_model
+    from ppsets_core.model.weights import load_model
 
     if start == "scratch":
         return None
     if start == "imagenet":
-        from ppsets_core.network.imagenet import imagenet_model
+        from ppsets_core.model.imagenet import imagenet_model
 
         return imagenet_model()
     return load_model(None if start == "bundled" else start)
@@ -146,14 +146,14 @@ def _found(accuracy: float, model: "XrayModel") -> Told:
 
 
 def _train_all(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> Trained:
-    from ppsets_core.network.training import Recipe, train_model
+    from ppsets_core.model.training import Recipe, train_model
 
     trained = train_model(data, _recipe(Recipe(), args), base=base, resume=args.resume, watch=_show)
     return trained.model, _found(trained.accuracy, trained.model), None
 
 
 def _train_last(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> Trained:
-    from ppsets_core.network.last_layer import LastLayerRecipe, Privacy, fine_tune_last_layer
+    from ppsets_core.model.last_layer import LastLayerRecipe, Privacy, fine_tune_last_layer
 
     assert base is not None  # `_check` refuses a last layer on scratch
     privacy = None

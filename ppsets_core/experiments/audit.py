@@ -8,17 +8,17 @@ from math import ceil
 import numpy as np
 import plotly.graph_objects as go
 
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table
 from ppsets_core.experiments.goodness_of_fit import chi_square
 from ppsets_core.experiments.privacy_loss import ResearchQuantile, loss_at_three_scores, loss_of_all
-from ppsets_core.figures.style import GREY, figure, look_of
-from ppsets_core.planning import plan
-from ppsets_core.private_quantile import as_records, release, release_distribution
-from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.rules import RULES
-from ppsets_core.rules.mechanism import Mechanism
-from ppsets_core.rules.paper import best_gamma, paper_level
-from ppsets_core.tradeoffs.sweeps import Progress
+from ppsets_core.explore.figures.style import GREY, figure, look_of
+from ppsets_core.explore.sweeps import Progress
+from ppsets_core.method.plan import plan
+from ppsets_core.method.release import as_records, release, release_distribution
+from ppsets_core.method.rules import RULES
+from ppsets_core.method.rules.mechanism import Mechanism
+from ppsets_core.method.rules.paper import best_gamma, paper_level
 
 ALPHA = 0.1
 SMALL_N, SMALL_M = 8, 4

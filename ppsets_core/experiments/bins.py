@@ -15,12 +15,12 @@ from ppsets_core.experiments.sources import (
     findings_of_each,
     sweep_each,
 )
-from ppsets_core.figures.splits import sweep_figure
-from ppsets_core.figures.style import look_of
-from ppsets_core.planning import plan
-from ppsets_core.rules import RULES
-from ppsets_core.tradeoffs.outcomes import trends
-from ppsets_core.tradeoffs.sweeps import Progress, Sweep, sweep_m
+from ppsets_core.explore.figures.splits import sweep_figure
+from ppsets_core.explore.figures.style import look_of
+from ppsets_core.explore.outcomes import trends
+from ppsets_core.explore.sweeps import Progress, Sweep, sweep_m
+from ppsets_core.method.plan import plan
+from ppsets_core.method.rules import RULES
 
 ALPHA, EPSILON = 0.1, 5.0
 BINS = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)

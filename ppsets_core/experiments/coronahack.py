@@ -3,14 +3,14 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined, sweep_numbers, sweep_table, with_rule
-from ppsets_core.figures.splits import histogram_figure, size_figure, sweep_figure
-from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.rules.paper import Paper
-from ppsets_core.tradeoffs import label_of
-from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.tradeoffs.outcomes import outcomes_of, size_shares
-from ppsets_core.tradeoffs.sweeps import Progress, Sweep, sweep_epsilon
+from ppsets_core.explore import label_of
+from ppsets_core.explore.figures.splits import histogram_figure, size_figure, sweep_figure
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.outcomes import outcomes_of, size_shares
+from ppsets_core.explore.sweeps import Progress, Sweep, sweep_epsilon
+from ppsets_core.method.rules.paper import Paper
 
 ALPHA, N = 0.1, 1000
 PAPERS_EPSILON, PAPERS_MEDIAN = 10.0, 0.904

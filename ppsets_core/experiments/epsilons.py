@@ -15,8 +15,8 @@ from ppsets_core.experiments.sources import (
     findings_of_each,
     sweep_each,
 )
-from ppsets_core.figures.splits import sweep_figure
-from ppsets_core.tradeoffs.sweeps import EPSILONS, Progress, Sweep, sweep_epsilon
+from ppsets_core.explore.figures.splits import sweep_figure
+from ppsets_core.explore.sweeps import EPSILONS, Progress, Sweep, sweep_epsilon
 
 ALPHA = 0.1
 

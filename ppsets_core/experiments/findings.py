@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ppsets_core.simulation import Outcome, SplitResult
-from ppsets_core.tradeoffs import NONPRIVATE, label_of
-from ppsets_core.tradeoffs.outcomes import outcomes_of
-from ppsets_core.tradeoffs.sweeps import Sweep
+from ppsets_core.explore import NONPRIVATE, label_of
+from ppsets_core.explore.outcomes import outcomes_of
+from ppsets_core.explore.sweeps import Sweep
+from ppsets_core.method.simulate import Outcome, SplitResult
 
 
 @dataclass(frozen=True)

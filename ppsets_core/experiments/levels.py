@@ -8,12 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.experiments.findings import Findings, Table, joined
-from ppsets_core.figures.level_curves import level_figure
-from ppsets_core.planning import smallest_n
-from ppsets_core.rules.paper import Paper
-from ppsets_core.tradeoffs import NONPRIVATE, label_of
-from ppsets_core.tradeoffs.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
-from ppsets_core.tradeoffs.sweeps import Progress, log_grid
+from ppsets_core.explore import NONPRIVATE, label_of
+from ppsets_core.explore.figures.level_curves import level_figure
+from ppsets_core.explore.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
+from ppsets_core.explore.sweeps import Progress, log_grid
+from ppsets_core.method.plan import smallest_n
+from ppsets_core.method.rules.paper import Paper
 
 ALPHA = 0.1
 NS = tuple(round(n) for n in np.logspace(2, 4.5, 26))

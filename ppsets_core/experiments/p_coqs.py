@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from ppsets_core.split_conformal import conformal_rank
+from ppsets_core.method.nonprivate import conformal_rank
 
 DELTA = 1e-10
 

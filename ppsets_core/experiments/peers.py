@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.bins import runs_of
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import InputError
 from ppsets_core.experiments.findings import Findings, Table, joined
 from ppsets_core.experiments.p_coqs import DELTA, epsilon_of, p_coqs, steps_for, zcdp_of
-from ppsets_core.figures.style import GREEN, SKY, Look, figure, look_of
-from ppsets_core.planning import Plan, plan
-from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.rules import RULES
-from ppsets_core.sampling import draw_simulation
-from ppsets_core.sets import conformity_scores
-from ppsets_core.split_conformal import nonprivate_threshold
-from ppsets_core.tradeoffs import NONPRIVATE, label_of
-from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.tradeoffs.sweeps import Progress, part_of
+from ppsets_core.explore import NONPRIVATE, label_of
+from ppsets_core.explore.figures.style import GREEN, SKY, Look, figure, look_of
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.sweeps import Progress, part_of
+from ppsets_core.method.bins import runs_of
+from ppsets_core.method.draw import draw_simulation
+from ppsets_core.method.nonprivate import nonprivate_threshold
+from ppsets_core.method.plan import Plan, plan
+from ppsets_core.method.rules import RULES
+from ppsets_core.method.sets import conformity_scores
 from ppsets_core.validation import check_n
 
 ALPHA = 0.1

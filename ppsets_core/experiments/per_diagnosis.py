@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from ppsets_core.data import Records
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined
-from ppsets_core.figures.by_diagnosis import by_diagnosis_figure
-from ppsets_core.figures.style import BLUE, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, Look, as_text, figure
-from ppsets_core.planning import DIAGNOSIS
-from ppsets_core.records import Records
-from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
-from ppsets_core.tradeoffs.expected_sets import ExpectedSets
-from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.tradeoffs.sweeps import Progress
+from ppsets_core.explore.expected_sets import ExpectedSets
+from ppsets_core.explore.figures.by_diagnosis import by_diagnosis_figure
+from ppsets_core.explore.figures.style import BLUE, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, Look, as_text, figure
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.sweeps import Progress
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 
 ALPHA, N = 0.1, 1000
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

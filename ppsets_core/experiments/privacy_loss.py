@@ -8,9 +8,9 @@ from itertools import permutations
 
 import numpy as np
 
-from ppsets_core.bins import Runs
-from ppsets_core.rules.mechanism import Mechanism, log_weights
-from ppsets_core.rules.paper import PaperQuantile
+from ppsets_core.method.bins import Runs
+from ppsets_core.method.rules.mechanism import Mechanism, log_weights
+from ppsets_core.method.rules.paper import PaperQuantile
 
 
 def loss_of_all(mechanism: Mechanism, n: int, m: int) -> float:

@@ -8,7 +8,7 @@ published accuracy of ResNet-152: top-1 78.3%, top-5 94.0%.
 
 import numpy as np
 
-from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.explore.labelled import Labelled
 
 GROUPS, ALIKE = 100, 10
 TOP_1, TOP_5 = 0.783, 0.940  # ResNet-152, torchvision's first ImageNet weights

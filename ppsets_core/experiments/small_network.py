@@ -11,8 +11,8 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader, TensorDataset
 
-from ppsets_core.network.dp_sgd import Privacy, make_private
-from ppsets_core.network.training_set import TrainingSet, read_training_set
+from ppsets_core.model.dp_sgd import Privacy, make_private
+from ppsets_core.model.training_set import TrainingSet, read_training_set
 from ppsets_core.xrays.coronahack_split import read_coronahack
 
 SIDE = 64

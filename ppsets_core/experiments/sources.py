@@ -8,12 +8,12 @@ from typing import Any, TypedDict
 import numpy as np
 import plotly.graph_objects as go
 
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, sweep_numbers, sweep_table
 from ppsets_core.experiments.simulated_imagenet import simulated_imagenet
-from ppsets_core.figures.splits import QUANTITIES
-from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.tradeoffs.sweeps import Progress, Sweep, part_of
+from ppsets_core.explore.figures.splits import QUANTITIES
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.sweeps import Progress, Sweep, part_of
 
 IMAGENET, CORONAHACK = "ImageNet, simulated", "CoronaHack"
 IMAGENET_N, IMAGENET_EVALUATED, CORONAHACK_N = 30_000, 20_000, 1000

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.calibration import Simulation
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table
-from ppsets_core.figures.diagnosis import softmax_figure
-from ppsets_core.figures.style import as_text, figure
+from ppsets_core.explore.figures.diagnosis import softmax_figure
+from ppsets_core.explore.figures.style import as_text, figure
+from ppsets_core.explore.sweeps import Progress
+from ppsets_core.method.calibration import Simulation
+from ppsets_core.method.plan import plan
+from ppsets_core.method.release import simulate
+from ppsets_core.method.sets import ranked_sets
 from ppsets_core.places import ASSETS
-from ppsets_core.planning import plan
-from ppsets_core.private_quantile import simulate
-from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.sets import ranked_sets
-from ppsets_core.tradeoffs.sweeps import Progress
 from ppsets_core.wording import MARGINAL, NOT_A_DEVICE
 from ppsets_core.xrays import Picture, read_folder
 
@@ -48,9 +48,9 @@ def run(*, seed: int = 0, progress: Progress | None = None, xrays: str | Path | 
 
     The threshold is simulated, by seed, from the bundled scores, which are public: no release is spent.
     """
-    from ppsets_core.gate import why_not_a_chest_xray
-    from ppsets_core.network.prediction import predict
-    from ppsets_core.network.weights import load_model
+    from ppsets_core.model.gate import why_not_a_chest_xray
+    from ppsets_core.model.prediction import predict
+    from ppsets_core.model.weights import load_model
 
     scored = bundled_scores("calibration")
     calibration = simulate(scored, plan(len(scored), ALPHA, EPSILON), np.random.default_rng(seed))

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from ppsets_core.data.bundled import read_rows
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table, joined, outcome_numbers, with_rule
-from ppsets_core.figures.splits import QUANTITIES, stairs_figure
-from ppsets_core.figures.style import BLUE, GREY, ORANGE, VERMILLION, Look
+from ppsets_core.explore import label_of
+from ppsets_core.explore.figures.splits import QUANTITIES, stairs_figure
+from ppsets_core.explore.figures.style import BLUE, GREY, ORANGE, VERMILLION, Look
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.outcomes import counted
+from ppsets_core.explore.sweeps import Progress, part_of
+from ppsets_core.method.rules import RULES
+from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.places import ASSETS
-from ppsets_core.records.bundled import read_rows
-from ppsets_core.rules import RULES
-from ppsets_core.simulation import Outcome, Setting, SplitResult, random_splits
-from ppsets_core.tradeoffs import label_of
-from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.tradeoffs.outcomes import counted
-from ppsets_core.tradeoffs.sweeps import Progress, part_of
 
 ALPHA, EPSILON, DELTA, N = 0.1, 8.0, 1e-5, 1000
 PLAIN = "plain"

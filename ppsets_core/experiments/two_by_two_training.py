@@ -12,9 +12,9 @@ import numpy as np
 
 from ppsets_core.experiments.small_network import SmallRecipe, probabilities_of, read_split, train_small
 from ppsets_core.experiments.two_by_two import DELTA, EPSILON
-from ppsets_core.network.dp_sgd import Privacy
-from ppsets_core.network.training_set import TrainingSet
-from ppsets_core.tradeoffs.sweeps import Progress
+from ppsets_core.explore.sweeps import Progress
+from ppsets_core.model.dp_sgd import Privacy
+from ppsets_core.model.training_set import TrainingSet
 from ppsets_core.xrays.coronahack_split import HELD_OUT
 
 RECIPES = {"plain": SmallRecipe(8, 64, 2e-3), "private": SmallRecipe(15, 256, 3e-3)}

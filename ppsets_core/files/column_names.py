@@ -7,10 +7,11 @@ ALIASES = {
     "labels": "label",
     "splits": "split",
     **dict.fromkeys(("patients", "patient_id", "patientid", "patient id", "subject", "subject_id"), "patient"),
+    "familiarity": "novelty",
     "probs": "probabilities",
     "softmax": "probabilities",
 }
-RESERVED = {"score", "label", "patient", "model", "split", "familiarity", "probabilities", "classes"}
+RESERVED = {"score", "label", "patient", "model", "split", "novelty", "probabilities", "classes"}
 TEXT = frozenset({"label", "patient", "model", "split"})
 IGNORED = {"", "file", "index", "id"}
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from ppsets_core.calibration import Calibration
 from ppsets_core.files.names import same_name
 from ppsets_core.ledger.amounts import amount, difference
-from ppsets_core.private_check import CHECK, PrivateCheck
+from ppsets_core.method.calibration import Calibration
+from ppsets_core.method.private_check import CHECK, PrivateCheck
 
 CALIBRATION, TRAINING = "calibration", "training"
 

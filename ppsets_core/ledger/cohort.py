@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ppsets_core.bins import FEW, Places
+from ppsets_core.data.records import Records
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import same_names
-from ppsets_core.records.records import Records
+from ppsets_core.method.bins import FEW, Places
 
 MOST = 10**7
 """Beyond so many records a release is charged to the data set as a whole."""

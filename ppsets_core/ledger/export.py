@@ -7,12 +7,12 @@ import csv
 import io
 import json
 
-from ppsets_core.calibration import Calibration
 from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.ledger.accounts import BudgetChange, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import Ledger
-from ppsets_core.private_check import PrivateCheck
+from ppsets_core.method.calibration import Calibration
+from ppsets_core.method.private_check import PrivateCheck
 
 PUBLIC = ("method", "alpha", "n", "m", "per", "unit", "model")
 WHO = ("issuer", "subject", "reason")

@@ -7,7 +7,9 @@ from decimal import Decimal
 from functools import partial
 from pathlib import PurePath
 
-from ppsets_core.calibration import Calibration, Drawn, check_binding, now
+from ppsets_core.data.checked import Checked
+from ppsets_core.data.counting import CHANGED, Counted
+from ppsets_core.data.records import Records
 from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import clean_name
 from ppsets_core.ledger import version3
@@ -19,12 +21,10 @@ from ppsets_core.ledger.key import cohort_key
 from ppsets_core.ledger.losses import Kept
 from ppsets_core.ledger.reading import snapshot_of, who_and_why
 from ppsets_core.ledger.store import Log, Store, stamp_of
-from ppsets_core.planning import Plan
-from ppsets_core.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
-from ppsets_core.private_quantile import check_plan, release
-from ppsets_core.records.checked import Checked
-from ppsets_core.records.counting import CHANGED, Counted
-from ppsets_core.records.records import Records
+from ppsets_core.method.calibration import Calibration, Drawn, check_binding, now
+from ppsets_core.method.plan import Plan
+from ppsets_core.method.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
+from ppsets_core.method.release import check_plan, release
 from ppsets_core.validation import check_name, check_names
 
 LOOK = "Look at the Ledger screen or at `ppsets ledger`"

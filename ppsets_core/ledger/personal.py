@@ -5,14 +5,14 @@ from dataclasses import replace
 from decimal import Decimal
 
 from ppsets_core.access import CURATOR, STEWARD, Person
-from ppsets_core.calibration import Calibration
+from ppsets_core.data.checked import Checked
+from ppsets_core.data.counting import Counted
+from ppsets_core.data.records import Records
 from ppsets_core.errors import AccessError
 from ppsets_core.ledger.accounts import Account, Actor, Release, Snapshot
 from ppsets_core.ledger.cohort import Cohort, Gathering
 from ppsets_core.ledger.ledger import Ledger
-from ppsets_core.records.checked import Checked
-from ppsets_core.records.counting import Counted
-from ppsets_core.records.records import Records
+from ppsets_core.method.calibration import Calibration
 
 
 class PersonalLedger(Ledger):

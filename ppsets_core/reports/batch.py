@@ -3,13 +3,13 @@ held where true diagnoses came with the X-rays."""
 
 from collections.abc import Sequence
 
-from ppsets_core.calibration import OTHER_MODEL
-from ppsets_core.coverage_check import check_records
-from ppsets_core.diagnosis import Answer, alarm_of, counts
-from ppsets_core.diagnosis.checking import not_checked, records_of_answers
-from ppsets_core.diagnosis.review import Mark, Marks
+from ppsets_core.diagnose import Answer, alarm_of, counts
+from ppsets_core.diagnose.checking import not_checked, records_of_answers
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.review import Mark, Marks
 from ppsets_core.files.refused import Refused
-from ppsets_core.provenance import Provenance
+from ppsets_core.method.calibration import OTHER_MODEL
+from ppsets_core.method.check import check_records
 from ppsets_core.reports.check import check_section
 from ppsets_core.reports.html import Html, element, jpeg, numbers, page, table
 from ppsets_core.reports.model import model_section

@@ -1,10 +1,10 @@
 """A calibration as a document: for the file of whoever answers for it, and for those who will use its sets."""
 
-from ppsets_core.calibration import Calibration, Drawn
+from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
-from ppsets_core.planning import Plan
-from ppsets_core.provenance import Provenance
+from ppsets_core.method.calibration import Calibration, Drawn
+from ppsets_core.method.plan import Plan
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, page, table
 from ppsets_core.reports.model import model_section
 from ppsets_core.reports.sections import asked, heading, provenance_section, warnings
@@ -67,7 +67,7 @@ def _released(drawn: Drawn) -> list[Html]:
         ),
     ]
     if _has_tau(drawn):
-        told = f"X-rays whose familiarity is above τ̂ = {drawn.familiarity_threshold:.6g} are marked as unlike these."
+        told = f"X-rays whose novelty is above τ̂ = {drawn.novelty_threshold:.6g} are marked as unlike these."
         parts.append(element("p", told))
     if drawn.per is None:
         return [*parts, element("p", meaning(drawn))]
@@ -79,7 +79,7 @@ def _released(drawn: Drawn) -> list[Html]:
 
 
 def _has_tau(planned: Plan) -> bool:
-    return planned.familiarity is not None and planned.familiarity.is_possible
+    return planned.novelty is not None and planned.novelty.is_possible
 
 
 def _spent(drawn: Drawn, unit: str, account: Account | None) -> list[Html]:
@@ -110,8 +110,6 @@ def _how(planned: Plan) -> str:
         words += f" (γ = {planned.gamma:.4g})"
     if planned.per is not None:
         words += f", with half of the thresholds' ε for each {planned.per}, since one record may change two of them"
-    if planned.familiarity is not None and planned.familiarity.is_possible:
-        words += (
-            f"; of ε, {planned.familiarity.epsilon:g} went to τ̂, drawn likewise over {planned.familiarity.m:,} bins"
-        )
+    if planned.novelty is not None and planned.novelty.is_possible:
+        words += f"; of ε, {planned.novelty.epsilon:g} went to τ̂, drawn likewise over {planned.novelty.m:,} bins"
     return f"{words}; drawn by OpenDP with exact arithmetic"

@@ -1,6 +1,6 @@
 """Whether the promise held on the patients of a report, where their true diagnoses are known."""
 
-from ppsets_core.coverage_check import OWN_VIEW, Check, Line
+from ppsets_core.method.check import OWN_VIEW, Check, Line
 from ppsets_core.reports.html import Html, element, table
 
 

@@ -3,8 +3,8 @@
 import re
 
 from ppsets_core.errors import PpsetsError
+from ppsets_core.model.model_card import bundled_report
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.network.model_card import bundled_report
 from ppsets_core.places import MODELS
 from ppsets_core.reports.html import Html, bullets, element
 

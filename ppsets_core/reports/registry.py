@@ -7,8 +7,8 @@ entry is a draft for whoever answers for the release: it names no data set, and 
 import re
 from dataclasses import dataclass
 
-from ppsets_core.calibration import Calibration, Drawn
 from ppsets_core.errors import InputError
+from ppsets_core.method.calibration import Calibration, Drawn
 from ppsets_core.version import __version__
 from ppsets_core.wording import meaning, rule_in_words, scope
 
@@ -87,7 +87,7 @@ def _basic(drawn: Calibration, deployment: Deployment, day: str) -> dict[str, ob
         "description": (
             f"{_thresholds(drawn)} by which a classifier's probabilities for a new chest X-ray become a set of "
             f"diagnoses that holds the true one with probability at least {1 - drawn.alpha:g}. {meaning(drawn)}"
-            f"{_familiarity(drawn)}"
+            f"{_novelty(drawn)}"
         ),
         "intended_use": "Prediction sets with a coverage guarantee, for research and teaching; not a medical device.",
         "data_product_type": "Summary statistics",
@@ -101,8 +101,8 @@ def _thresholds(drawn: Calibration) -> str:
     return "One threshold" if drawn.per is None else f"{len(drawn.thresholds)} thresholds, one for each {drawn.per},"
 
 
-def _familiarity(drawn: Calibration) -> str:
-    planned = drawn.familiarity
+def _novelty(drawn: Calibration) -> str:
+    planned = drawn.novelty
     if planned is None or not planned.is_possible:
         return ""
     return (
@@ -117,7 +117,7 @@ def _variant(drawn: Calibration) -> dict[str, object]:
         "variant_name": "Pure DP",
         "data_domain": (
             f"Data sets of exactly {drawn.n:,} records, each the conformity score in [0, 1] of a labelled chest X-ray"
-            + (", its familiarity in [0, 1]" if _familiarity(drawn) else "")
+            + (", its novelty in [0, 1]" if _novelty(drawn) else "")
             + ("." if drawn.per is None else f" and its {drawn.per}.")
         ),
         "unprotected_quantities": (
@@ -143,7 +143,7 @@ def _privacy_loss(drawn: Calibration) -> dict[str, object]:
             else f"The parameter of this one release, all thresholds together; δ is 0. Each {drawn.per} is drawn with "
             "half of what the thresholds have of it, since replacing a record can change two of them."
         )
-        + _familiarity(drawn),
+        + _novelty(drawn),
     }
 
 
@@ -178,7 +178,7 @@ def _implementation(drawn: Calibration) -> dict[str, object]:
         "mechanisms": (
             f"The exponential mechanism over {drawn.m:,} bins of [0, 1] for a quantile of the scores, drawn by OpenDP "
             f"with exact arithmetic and a cryptographic generator. {rule_in_words(drawn.method)} "
-            f"Software: ppsets {__version__}. Timing is not protected.{_familiarity(drawn)}"
+            f"Software: ppsets {__version__}. Timing is not protected.{_novelty(drawn)}"
         ),
         "composition": "Releases from the same records add up (sequential composition).",
         "post_processing": "None; prediction sets are made from the thresholds and new patients' probabilities only.",

@@ -1,7 +1,7 @@
 """A table of new patients as a document: every row with its set, and whether the promise held where labels tell."""
 
-from ppsets_core.diagnosis.new_patients import PatientSets
-from ppsets_core.provenance import Provenance
+from ppsets_core.diagnose.new_patients import PatientSets
+from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.reports.check import check_section
 from ppsets_core.reports.html import element, numbers, page, table
 from ppsets_core.reports.model import model_section

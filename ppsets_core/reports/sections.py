@@ -1,10 +1,10 @@
 """What both reports say of a calibration: asked, promised, released, spent, where it is from, and what it is not."""
 
-from ppsets_core.calibration import Calibration, Drawn, Simulation
-from ppsets_core.familiarity import Alarm
-from ppsets_core.provenance import Provenance
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.method.calibration import Calibration, Drawn, Simulation
+from ppsets_core.method.rules import rule_named
+from ppsets_core.novelty import Alarm
 from ppsets_core.reports.html import Html, element, facts
-from ppsets_core.rules import rule_named
 from ppsets_core.version import __version__
 from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, guarantee, meaning, rule_in_words, scope
 

@@ -9,9 +9,9 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ppsets_core.calibration import Calibration
-from ppsets_core.diagnosis import Answer
-from ppsets_core.provenance import Provenance
+from ppsets_core.diagnose import Answer
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.method.calibration import Calibration
 from ppsets_core.version import __version__
 from ppsets_core.wording import NOT_A_DEVICE, describe, scope
 from ppsets_core.xrays.header import PATIENT_AND_STUDY, UIDS
@@ -129,7 +129,7 @@ def _content(answer: Answer, origin: Provenance) -> "MeasurementReport":
             name="ppsets", version=__version__, parameters=_how(origin), manufacturer=MAKER
         ),
         measurements=[Measurement(name=name, value=value, unit=codes.UCUM.NoUnits) for name, value in numbers.items()],
-        qualitative_evaluations=[*_members(answer), *_familiarity(answer)],
+        qualitative_evaluations=[*_members(answer), *_novelty(answer)],
         source_images=[SourceImageForMeasurementGroup(identity["SOPClassUID"], identity["SOPInstanceUID"])],
     )
     device = DeviceObserverIdentifyingAttributes(
@@ -154,7 +154,7 @@ def _members(answer: Answer) -> "list[QualitativeEvaluation]":
     return [QualitativeEvaluation(name, value) for value in values or [_plain("none", "No diagnosis is likely enough")]]
 
 
-def _familiarity(answer: Answer) -> "list[QualitativeEvaluation]":
+def _novelty(answer: Answer) -> "list[QualitativeEvaluation]":
     """Whether the image is like those that it is compared with; nothing where that cannot be told."""
     from highdicom.sr import QualitativeEvaluation
 

@@ -1,5 +1,5 @@
 """What is seen of a picture: its frame, stretched to a square, its greys made comparable. The one place that training,
-prediction, the gate, familiarity and the heat map share."""
+prediction, the gate, novelty and the heat map share."""
 
 import math
 

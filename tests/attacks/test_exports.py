@@ -8,15 +8,15 @@ import pytest
 
 from ppsets_core import Ledger, plan, read_scores, simulate
 from ppsets_core.__main__ import main
-from ppsets_core.diagnosis import Finding, Findings, answers_of
-from ppsets_core.diagnosis.table import csv_of
+from ppsets_core.diagnose import Finding, Findings, answers_of
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.table import csv_of
 from ppsets_core.files.names import same_name
 from ppsets_core.files.spreadsheet import plain_cell
 from ppsets_core.ledger.export import export_csv
-from ppsets_core.network import XrayModel, save_model
-from ppsets_core.provenance import Provenance
+from ppsets_core.model import XrayModel, save_model
 from tests.ledger.spending import spend
-from tests.network.chests import small_model
+from tests.model.chests import small_model
 from tests.xrays.samples import film, png
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\n=1", "\u00a0=1", "＝1+1", "=cmd|' /C calc'!A0"]

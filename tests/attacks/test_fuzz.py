@@ -1,5 +1,5 @@
 """Mutated calibrations and weights: read, or refused by the one family of errors. Score files, pictures and folders
-are fuzzed beside their readers, in tests/records and tests/xrays."""
+are fuzzed beside their readers, in tests/data and tests/xrays."""
 
 import json
 
@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import Calibration, InputError, calibrate, plan, simulate
-from ppsets_core.calibration_file import read_calibration
 from ppsets_core.errors import PpsetsError
-from ppsets_core.network import load_model
-from ppsets_core.network.weights import BUNDLED_WEIGHTS
+from ppsets_core.method.calibration_json import read_calibration
+from ppsets_core.model import load_model
+from ppsets_core.model.weights import BUNDLED_WEIGHTS
 from tests.xrays.test_hostile import mutated
 
 GOOD = [

@@ -6,7 +6,7 @@ import pickle
 
 import torch
 
-from ppsets_core.network.weights import BUNDLED_WEIGHTS
+from ppsets_core.model.weights import BUNDLED_WEIGHTS
 from tests.attacks.score_files import Bomb
 from tests.pages.driving import button, texts
 

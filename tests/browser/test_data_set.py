@@ -9,7 +9,7 @@ from ppsets_core import Ledger
 from tests.browser.driving import choose, metric, press, sees, settle, visit
 from tests.browser.server import serve
 from tests.cluster.running import cluster_of
-from tests.records.data_sets import records_frame, write_parts
+from tests.data.data_sets import records_frame, write_parts
 
 WARD = "ward"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ppsets_core import calibrate
-from ppsets_core.diagnosis import Finding, Findings, answers_of
+from ppsets_core.diagnose import Finding, Findings, answers_of
+from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.places import ASSETS
-from ppsets_core.provenance import Provenance
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.calibration import calibration_report
 

@@ -10,11 +10,11 @@ from ppsets_core import cluster as on_cluster
 from ppsets_core.__main__ import main
 from ppsets_core.cluster import jobs
 from ppsets_core.commands.cluster_options import Steps
+from ppsets_core.data import counting, data_set
+from ppsets_core.data.data_set import open_data_set
 from ppsets_core.errors import ClusterError
-from ppsets_core.records import counting, data_set
-from ppsets_core.records.data_set import open_data_set
 from tests.cluster.running import cluster_of, kill
-from tests.records.data_sets import records_frame, write_parts
+from tests.data.data_sets import records_frame, write_parts
 
 pytestmark = pytest.mark.cluster
 
@@ -75,7 +75,7 @@ def test_what_reaches_the_driver_is_counts_and_identities(client, tmp_path, smal
     numbers, tally = [one for one in values if isinstance(one, np.ndarray)], values[-1]
     assert [type(one) for one in values] == [np.ndarray] * len(numbers) + [counting.Tally]
     assert all(one.shape == (2,) for one in numbers), "how many rows there are, and how many of them are used"
-    assert {one.dtype.kind for one in (tally.counts, tally.familiarity, tally.people.patients)} == {"i", "u"}
+    assert {one.dtype.kind for one in (tally.counts, tally.novelty, tally.people.patients)} == {"i", "u"}
     sent = b"".join(received)
     labels = [list(frame.columns).index(name) for name in frame["label"]]
     for number, place in enumerate(labels):

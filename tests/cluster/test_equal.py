@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from ppsets_core import FileError, Ledger, one_per_patient, plan, read_scores
 from ppsets_core import cluster as on_cluster
-from ppsets_core.bins import bin_index
-from ppsets_core.records import data_set
-from ppsets_core.records.data_set import open_data_set
-from tests.records.data_sets import records_frame, write_csv, write_parts
+from ppsets_core.data import data_set
+from ppsets_core.data.data_set import open_data_set
+from ppsets_core.method.bins import bin_index
+from tests.data.data_sets import records_frame, write_csv, write_parts
 
 pytestmark = pytest.mark.cluster
 

@@ -9,14 +9,14 @@ from ppsets_core import cluster as on_cluster
 from ppsets_core.__main__ import main
 from ppsets_core.cluster import jobs
 from ppsets_core.commands.cluster_options import Steps
-from ppsets_core.diagnosis.patient_parts import write_sets
+from ppsets_core.data import patient_data_set
+from ppsets_core.data.checked import check_data_set
+from ppsets_core.data.counting import choose
+from ppsets_core.data.patient_data_set import open_new_patients
+from ppsets_core.diagnose.patient_parts import write_sets
 from ppsets_core.errors import FileError
-from ppsets_core.records import patient_data_set
-from ppsets_core.records.checked import check_data_set
-from ppsets_core.records.counting import choose
-from ppsets_core.records.patient_data_set import open_new_patients
 from tests.cluster.running import cluster_of, kill
-from tests.records.data_sets import CLASSES, records_frame, write_parts
+from tests.data.data_sets import CLASSES, records_frame, write_parts
 
 pytestmark = pytest.mark.cluster
 

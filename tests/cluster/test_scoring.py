@@ -7,7 +7,7 @@ from ppsets_core.__main__ import main
 from ppsets_core.cluster import jobs
 from ppsets_core.cluster.connection import connected
 from ppsets_core.commands.cluster_options import Steps
-from ppsets_core.network import scored_parts
+from ppsets_core.model import scored_parts
 from ppsets_core.synthetic import write_folder
 from tests.cluster.running import cluster_of, kill
 

@@ -156,26 +156,26 @@ def test_a_bad_file_is_one_sentence(scores, capsys):
 def familiar(scores):
     rng = np.random.default_rng(0)
     rows = [f"{i},{s!r},{f!r}" for i, (s, f) in enumerate(rng.random((900, 2)).tolist())]
-    scores.write_text("\n".join(["patient,score,familiarity", *rows]))
+    scores.write_text("\n".join(["patient,score,novelty", *rows]))
     return scores
 
 
-def test_a_familiarity_threshold_is_released_too_out_of_the_same_epsilon(familiar, capsys):
+def test_a_novelty_threshold_is_released_too_out_of_the_same_epsilon(familiar, capsys):
     assert run(familiar, "--budget", "1") == 0
     assert "It takes ε = 0.2 of the 1" in capsys.readouterr().out
     (release,) = ledger(familiar).releases("ward")
     assert release.epsilon == 1
-    assert release.calibration.familiarity_threshold is not None
+    assert release.calibration.novelty_threshold is not None
 
 
 def test_its_share_and_miss_rate_can_be_set(familiar, capsys):
-    assert run(familiar, "--budget", "2", "--familiarity-share", "0.5", "--familiarity-alpha", "0.1", "--json") == 0
-    beside = Calibration.from_json(capsys.readouterr().out).familiarity
+    assert run(familiar, "--budget", "2", "--novelty-share", "0.5", "--novelty-alpha", "0.1", "--json") == 0
+    beside = Calibration.from_json(capsys.readouterr().out).novelty
     assert (beside.share, beside.alpha, beside.epsilon) == (0.5, 0.1, 0.5)
-    assert run(familiar, "--familiarity-share", "0", "--json") == 0
-    assert Calibration.from_json(capsys.readouterr().out).familiarity is None
+    assert run(familiar, "--novelty-share", "0", "--json") == 0
+    assert Calibration.from_json(capsys.readouterr().out).novelty is None
 
 
 def test_without_the_column_a_share_is_refused(scores, capsys):
-    assert run(scores, "--budget", "2", "--familiarity-share", "0.5") == 2
-    assert "no column 'familiarity'" in capsys.readouterr().err
+    assert run(scores, "--budget", "2", "--novelty-share", "0.5") == 2
+    assert "no column 'novelty'" in capsys.readouterr().err

@@ -6,11 +6,11 @@ import pytest
 
 from ppsets_core import FileError, Ledger, one_per_patient, plan, read_scores
 from ppsets_core.__main__ import main
+from ppsets_core.data import columns, data_set
+from ppsets_core.data.counting import choose, count
+from ppsets_core.data.data_set import open_data_set
 from ppsets_core.ledger import cohort
-from ppsets_core.records import columns, data_set
-from ppsets_core.records.counting import choose, count
-from ppsets_core.records.data_set import open_data_set
-from tests.records.data_sets import records_frame, write_csv, write_parts
+from tests.data.data_sets import records_frame, write_csv, write_parts
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 
 from ppsets_core import Calibration
 from ppsets_core.__main__ import main
-from ppsets_core.network import load_model, save_model
-from tests.network.chests import CLASSES, png_folder, small_model
+from ppsets_core.model import load_model, save_model
+from tests.model.chests import CLASSES, png_folder, small_model
 
 REFUSAL = "made with another model's scores"
 

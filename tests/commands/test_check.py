@@ -8,11 +8,11 @@ import pytest
 
 from ppsets_core import Calibration, Ledger, PpsetsError, evaluate, ranked_sets
 from ppsets_core.__main__ import main
+from ppsets_core.data import read_new_patients
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import ASSETS
-from ppsets_core.records import read_new_patients
 from tests.many_classes import CLASSES, table
-from tests.network.chests import png_folder
+from tests.model.chests import png_folder
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 
 from ppsets_core import Calibration, Ledger, one_per_patient
 from ppsets_core.__main__ import main
+from ppsets_core.data import parquet_parts, patient_data_set, read_new_patients
+from ppsets_core.data.checked import check_data_set, check_sets
+from ppsets_core.data.counting import choose
+from ppsets_core.data.patient_data_set import open_new_patients
 from ppsets_core.ledger import cohort
-from ppsets_core.records import parquet_parts, patient_data_set, read_new_patients
-from ppsets_core.records.checked import check_data_set, check_sets
-from ppsets_core.records.counting import choose
-from ppsets_core.records.patient_data_set import open_new_patients
-from tests.records.data_sets import CLASSES, records_frame, write_csv, write_parts
+from tests.data.data_sets import CLASSES, records_frame, write_csv, write_parts
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def new_patients(rows: int = 500):
     frame = records_frame(rows, patients=200, seed=2).assign(split=np.resize(["test", "train", "test"], rows))
     frame.loc[::7, "label"] = "nobody"
     frame.loc[::11, "label"] = ""
-    return frame.assign(familiarity=np.linspace(0, 1, rows))
+    return frame.assign(novelty=np.linspace(0, 1, rows))
 
 
 @pytest.mark.parametrize("per", [(), ("--per", "diagnosis"), ("--per", "site", "--groups", "north,south")])

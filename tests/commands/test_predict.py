@@ -10,9 +10,9 @@ from PIL import Image
 
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.__main__ import main
+from ppsets_core.method.plan import NoveltyTarget
+from ppsets_core.model import load_model, predict
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.network import load_model, predict
-from ppsets_core.planning import FamiliarityTarget
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture
 from tests.ledger.spending import records_of
@@ -69,17 +69,17 @@ def test_what_is_no_chest_xray_is_marked_and_not_counted(folder, capsys):
 
 def test_xrays_unlike_the_calibrations_are_marked_and_raise_the_alarm(tmp_path, capsys):
     scores, model = np.linspace(0, 0.8, 1000), load_model()
-    records = Records("", scores, scores, model.classes, model=model.fingerprint, familiarity=scores)
-    chosen = plan(1000, 0.1, 5.0, familiarity=FamiliarityTarget(m=10**6))
+    records = Records("", scores, scores, model.classes, model=model.fingerprint, novelty=scores)
+    chosen = plan(1000, 0.1, 5.0, novelty=NoveltyTarget(m=10**6))
     drawn = simulate(records, chosen, np.random.default_rng(0))
     for threshold, unlike in ((1e-6, True), (1 - 1e-6, False)):
         path = tmp_path / f"{unlike}.json"
-        path.write_text(dataclasses.replace(drawn, familiarity_threshold=threshold).to_json(), encoding="utf-8")
+        path.write_text(dataclasses.replace(drawn, novelty_threshold=threshold).to_json(), encoding="utf-8")
         asked = ["predict", *images(draw_into(tmp_path, 5)), "--calibration", str(path)]
         assert main([*asked, "--json", "--report", str(tmp_path / f"{unlike}.html")]) == 0
         answer = json.loads(capsys.readouterr().out)
         assert [item["familiar"] for item in answer["xrays"]] == [not unlike] * 5
-        told = answer["familiarity"]
+        told = answer["novelty"]
         assert (told["threshold"], told["like"], told["alarm"]) == (threshold, "the calibration", unlike)
         assert told["batch"] == {"unlike": 5 * unlike, "of": 5, "expected": pytest.approx(0.25)}
         assert any(note.startswith("ALARM: 5 of 5") for note in answer["notes"]) is unlike

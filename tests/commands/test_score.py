@@ -9,9 +9,9 @@ import pytest
 
 from ppsets_core import read_scores
 from ppsets_core.__main__ import main
-from ppsets_core.network import load_model, predict_folder, save_model
+from ppsets_core.model import load_model, predict_folder, save_model
 from ppsets_core.xrays import read_folder
-from tests.network.chests import CLASSES, png_folder, small_model
+from tests.model.chests import CLASSES, png_folder, small_model
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +29,14 @@ def test_the_scores_are_the_models_probabilities_and_can_calibrate(xrays, tmp_pa
     assert main(["score", str(xrays), "--out", str(out)]) == 0
     assert "9 X-rays scored, 0 left out" in capsys.readouterr().out
     rows = rows_of(out)
-    assert list(rows[0]) == ["file", "label", "model", "familiarity", *CLASSES]
+    assert list(rows[0]) == ["file", "label", "model", "novelty", *CLASSES]
     expected = predict_folder(load_model(), read_folder(xrays))
     assert [row["file"] for row in rows] == list(expected.names)
     written = np.array([[float(row[name]) for name in CLASSES] for row in rows])
     assert np.array_equal(written, expected.probabilities)
     own = [1 - float(row[row["label"]]) for row in rows]
     records = read_scores(out)
-    assert np.array_equal(records.familiarity, expected.familiarity)
+    assert np.array_equal(records.novelty, expected.novelty)
     assert np.allclose(records.scores, own)
     assert (records.model, records.classes) == (load_model().fingerprint, CLASSES)
 

@@ -8,9 +8,9 @@ import torch
 
 from ppsets_core import Ledger
 from ppsets_core.__main__ import main
-from ppsets_core.network import load_model, save_model
-from ppsets_core.network.preprocess import Preprocessing
-from tests.network.chests import CLASSES, png_folder, small_model
+from ppsets_core.model import load_model, save_model
+from ppsets_core.model.preprocess import Preprocessing
+from tests.model.chests import CLASSES, png_folder, small_model
 
 pytestmark = pytest.mark.training
 
@@ -96,7 +96,7 @@ def test_nothing_is_charged_for_weights_that_cannot_be_written(xrays, small, tmp
     assert main([*map(str, command), "--out", str(tmp_path / "there")]) == 2
     assert "exists; choose another name" in capsys.readouterr().err
     assert not ledger.exists()
-    monkeypatch.setattr("ppsets_core.network.weights.save_file", _no_room)
+    monkeypatch.setattr("ppsets_core.model.weights.save_file", _no_room)
     assert main([*map(str, command), "--out", str(tmp_path / "new.safetensors")]) == 2
     assert [one.status for one in Ledger(ledger).releases()] == ["charged, not released"]
 

@@ -5,7 +5,7 @@ import pytest
 
 from ppsets_core.experiments import coronahack
 from ppsets_core.experiments.findings import to_json
-from ppsets_core.rules import RULES
+from ppsets_core.method.rules import RULES
 
 
 @pytest.fixture(scope="module")

@@ -5,19 +5,19 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from ppsets_core.bins import runs_of
 from ppsets_core.errors import InputError
 from ppsets_core.experiments import peers
 from ppsets_core.experiments.findings import to_json
 from ppsets_core.experiments.p_coqs import epsilon_of, p_coqs, zcdp_of
-from ppsets_core.rules import RULES
-from ppsets_core.rules.mechanism import run_probabilities
-from ppsets_core.rules.paper import PaperQuantile
-from ppsets_core.rules.rank_quantile import RankQuantile
-from ppsets_core.rules.sharp.bound import RHO
-from ppsets_core.split_conformal import nonprivate_threshold
-from ppsets_core.tradeoffs import NONPRIVATE
-from tests.figures.third_rule import ThirdRule
+from ppsets_core.explore import NONPRIVATE
+from ppsets_core.method.bins import runs_of
+from ppsets_core.method.nonprivate import nonprivate_threshold
+from ppsets_core.method.rules import RULES
+from ppsets_core.method.rules.mechanism import run_probabilities
+from ppsets_core.method.rules.paper import PaperQuantile
+from ppsets_core.method.rules.rank_quantile import RankQuantile
+from ppsets_core.method.rules.sharp.bound import RHO
+from tests.explore.figures.third_rule import ThirdRule
 
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
 

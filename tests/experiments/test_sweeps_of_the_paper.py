@@ -6,9 +6,9 @@ import pytest
 from ppsets_core.experiments import bins, epsilons, levels
 from ppsets_core.experiments.simulated_imagenet import TOP_1, TOP_5, simulated_imagenet
 from ppsets_core.experiments.sources import Source
-from ppsets_core.planning import smallest_n
-from ppsets_core.rules import RULES
-from ppsets_core.tradeoffs.labelled import simulated_records
+from ppsets_core.explore.labelled import simulated_records
+from ppsets_core.method.plan import smallest_n
+from ppsets_core.method.rules import RULES
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,13 @@
 
 import pytest
 
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments import audit, bins, coronahack, epsilons, levels, two_by_two
 from ppsets_core.experiments.findings import to_json
 from ppsets_core.experiments.sources import CORONAHACK, Source
-from ppsets_core.records.bundled import bundled_scores
-from ppsets_core.rules import RULES
-from ppsets_core.tradeoffs.labelled import Labelled
-from tests.figures.third_rule import ThirdRule
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.method.rules import RULES
+from tests.explore.figures.third_rule import ThirdRule
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ppsets_core import FileError
+from ppsets_core.data.bundled import read_rows
 from ppsets_core.experiments import two_by_two
-from ppsets_core.records.bundled import read_rows
-from ppsets_core.rules import RULES
+from ppsets_core.method.rules import RULES
 from tests.coronahack import write_stand_ins
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
@@ -68,8 +68,8 @@ def test_private_training_adds_its_noise_in_a_step_that_drew_no_xray_too():
     import torch
 
     from ppsets_core.experiments.small_network import SmallRecipe, train_small
-    from ppsets_core.network.dp_sgd import Privacy
-    from ppsets_core.network.training_set import TrainingSet
+    from ppsets_core.model.dp_sgd import Privacy
+    from ppsets_core.model.training_set import TrainingSet
 
     greys = torch.zeros(40, 1, 64, 64, dtype=torch.uint8)
     data = TrainingSet(greys, torch.arange(40) % 3, tuple(map(str, range(40))), CLASSES)

@@ -12,8 +12,8 @@ import pytest
 
 import ppsets_core.ledger.ledger as ledger_module
 from ppsets_core import Actor, BudgetError, Calibration, InputError, Ledger, LedgerError, calibrate
-from ppsets_core.calibration_file import LONGEST
 from ppsets_core.ledger.export import export_csv, export_json
+from ppsets_core.method.calibration_json import LONGEST
 from ppsets_core.validation import MOST_NAMES
 from tests.ledger import spending
 from tests.ledger.spending import named, planned, records_of
@@ -115,7 +115,7 @@ def test_over_budget_is_refused_before_any_draw(ledger, monkeypatch):
     def drawn(*_):
         raise AssertionError("drawn over budget")
 
-    monkeypatch.setattr("ppsets_core.private_quantile.draw_release", drawn)
+    monkeypatch.setattr("ppsets_core.method.release.draw_release", drawn)
     with pytest.raises(
         BudgetError,
         match=r"Not everyone .* ε = 0\.5 within the budget of 1 for 'ward'.* cost 0\.75 before.*ppsets ledger raise",

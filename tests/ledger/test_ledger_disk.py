@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import ppsets_core.private_quantile as quantile
+import ppsets_core.method.release as quantile
 from ppsets_core import Ledger, LedgerError
 from tests.ledger.powers import as_ordinary_user
 from tests.ledger.spending import spend

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import ppsets_core.private_quantile as quantile
+import ppsets_core.method.release as quantile
 from ppsets_core import Ledger, LedgerError, calibrate
 from ppsets_core import ledger as ledger_package
 from tests.ledger.spending import spend

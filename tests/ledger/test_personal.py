@@ -9,12 +9,12 @@ import pytest
 
 from ppsets_core import access, plan
 from ppsets_core.access import CURATOR, STEWARD, VIEWER, Person
+from ppsets_core.data.records import Records
 from ppsets_core.errors import AccessError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.ledger.personal import PersonalLedger
 from ppsets_core.ledger.training import TrainingPayment
-from ppsets_core.records.records import Records
 from ppsets_core.reports.calibration import payer_of
 
 ISSUER = "https://id.example"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ppsets_core import Ledger, calibrate, plan, simulate, smallest_epsilon
-from ppsets_core.rules import DEFAULT, RULES
-from ppsets_core.split_conformal import conformal_rank
+from ppsets_core.method.nonprivate import conformal_rank
+from ppsets_core.method.rules import DEFAULT, RULES
 from tests.ledger.spending import records_of
 from tests.pages.driving import button, labels, metrics, texts
 

@@ -3,9 +3,9 @@
 import pytest
 
 from pages.widgets import data_sets as listing
+from tests.data.data_sets import records_frame, write_parts
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish
-from tests.records.data_sets import records_frame, write_parts
 
 SOURCE = "A data set of the server"
 

@@ -13,7 +13,7 @@ from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.synthetic import draw_xrays
 from tests.ledger.spending import records_of
-from tests.network.chests import small_model
+from tests.model.chests import small_model
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish
 

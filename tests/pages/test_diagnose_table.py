@@ -3,7 +3,7 @@
 import pytest
 
 from ppsets_core import calibrate, evaluate, read_scores
-from ppsets_core.records import read_new_patients
+from ppsets_core.data import read_new_patients
 from tests.many_classes import CLASSES, table
 from tests.pages.driving import button, labels, metrics, texts
 

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from ppsets_core import Records, plan, simulate
-from ppsets_core.familiarity.watch import BY_REFERENCE, IMPOSSIBLE
+from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.planning import FamiliarityTarget
+from ppsets_core.novelty.watch import BY_REFERENCE, IMPOSSIBLE
 from ppsets_core.synthetic import draw_xrays
 from tests.pages.driving import button, metrics, texts
 from tests.pages.waiting import finish
@@ -26,9 +26,9 @@ def png(grey: np.ndarray) -> bytes:
 
 def drawn(n: int, threshold: float | None = None):
     rng = np.random.default_rng(0)
-    records = Records("", rng.random(n), rng.random(n), CLASSES, model=bundled_fingerprint(), familiarity=rng.random(n))
-    found = simulate(records, plan(n, 0.1, 1.0, familiarity=FamiliarityTarget()), rng)
-    return found if threshold is None else dataclasses.replace(found, familiarity_threshold=threshold)
+    records = Records("", rng.random(n), rng.random(n), CLASSES, model=bundled_fingerprint(), novelty=rng.random(n))
+    found = simulate(records, plan(n, 0.1, 1.0, novelty=NoveltyTarget()), rng)
+    return found if threshold is None else dataclasses.replace(found, novelty_threshold=threshold)
 
 
 @pytest.fixture
@@ -74,37 +74,37 @@ def test_without_a_threshold_of_its_own_the_reference_is_said(results):
     assert "like the public reference's" in at.dataframe[0].value
 
 
-def with_familiarity(records: int) -> bytes:
+def with_novelty(records: int) -> bytes:
     rng = np.random.default_rng(0)
     rows = [f"{i},{s!r},{f!r}" for i, (s, f) in enumerate(rng.random((records, 2)).tolist())]
-    return "\n".join(["patient,score,familiarity", *rows]).encode()
+    return "\n".join(["patient,score,novelty", *rows]).encode()
 
 
 def test_calibrating_spends_epsilon_once_on_both(upload, ledger):
-    at = upload(content=with_familiarity(900))
+    at = upload(content=with_novelty(900))
     assert "It takes ε = 0.2 of the 1, and leaves 0.8 for the rest" in texts(at)
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε = 1").click().run()
     released = ledger.releases()[0].calibration
-    assert released.familiarity == plan(900, 0.1, 1.0, familiarity=FamiliarityTarget()).familiarity
+    assert released.novelty == plan(900, 0.1, 1.0, novelty=NoveltyTarget()).novelty
     assert ledger.account("ward").spent == 1
-    assert metrics(at)["Familiar up to"] == [f"{released.familiarity_threshold:.4g}"]
+    assert metrics(at)["Familiar up to"] == [f"{released.novelty_threshold:.4g}"]
 
 
 def test_the_slider_sets_the_share_and_0_leaves_it_out(upload):
-    at = upload(content=with_familiarity(900))
-    at.slider(key="familiarity_share").set_value(0.4).run()
+    at = upload(content=with_novelty(900))
+    at.slider(key="novelty_share").set_value(0.4).run()
     assert "It takes ε = 0.4 of the 1, and leaves 0.6 for the rest" in texts(at)
-    at.slider(key="familiarity_share").set_value(0.0).run()
+    at.slider(key="novelty_share").set_value(0.0).run()
     assert "It takes ε" not in texts(at)
 
 
 def test_too_few_records_and_no_column_are_said(upload):
-    at = upload(content=with_familiarity(120))
+    at = upload(content=with_novelty(120))
     assert "No alarm possible" in texts(at)
     at = upload(700)
-    assert at.slider(key="familiarity_share").disabled
-    assert "no column `familiarity`" in texts(at)
+    assert at.slider(key="novelty_share").disabled
+    assert "no column `novelty`" in texts(at)
 
 
 @pytest.mark.parametrize("name", ["diagnose", "model"])
@@ -117,6 +117,6 @@ def test_a_table_of_unlike_patients_raises_the_alarm(app, screen):
     app.session_state["active_calibration_source"] = "a test"
     at = screen("diagnose")
     at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
-    rows = [",".join([*CLASSES, "familiarity"]), *["0.2,0.7,0.1,0.9"] * 40]
+    rows = [",".join([*CLASSES, "novelty"]), *["0.2,0.7,0.1,0.9"] * 40]
     at.file_uploader(key="diagnose_table").set_value(("new.csv", "\n".join(rows).encode(), "text/csv")).run()
     assert any("40 of 40 X-rays are unlike those of the calibration; about 2 were" in one.value for one in at.error)

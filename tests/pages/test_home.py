@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.home import demo
 from ppsets_core import Calibration, Ledger, one_per_patient, plan
+from ppsets_core.data import bundled
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.records import bundled
 from tests.ledger.spending import spend
 from tests.pages.driving import ROOT, button, labels, metrics, texts
 

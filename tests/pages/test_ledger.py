@@ -7,7 +7,7 @@ import pytest
 
 from ppsets_core import BudgetError
 from ppsets_core.ledger.export import export_csv, export_json
-from ppsets_core.rules import DEFAULT
+from ppsets_core.method.rules import DEFAULT
 from tests.ledger.spending import spend
 from tests.pages.driving import button, labels, texts
 

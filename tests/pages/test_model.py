@@ -13,11 +13,11 @@ from pages.widgets.model.training import fine_tuning
 from ppsets_core import BudgetError, FileError, InputError, LedgerError, plan, read_scores, simulate
 from ppsets_core.background import Cancelled, Report
 from ppsets_core.ledger.training import TrainingPayment
-from ppsets_core.network import load_model
-from ppsets_core.network.report import report
+from ppsets_core.model import load_model
+from ppsets_core.model.report import report
 from ppsets_core.synthetic import draw_xrays
 from tests.ledger.spending import named
-from tests.network.chests import small_model
+from tests.model.chests import small_model
 from tests.pages.driving import ROOT, button, labels, metrics, texts
 from tests.pages.waiting import finish
 

@@ -10,14 +10,14 @@ import pytest
 
 from ppsets_core import calibrate, evaluate
 from ppsets_core.__main__ import main
-from ppsets_core.calibration_file import read_calibration
-from ppsets_core.diagnosis import Finding, Findings, answers_of
-from ppsets_core.diagnosis.new_patients import sets_of_new_patients
-from ppsets_core.diagnosis.review import Mark, Marks
-from ppsets_core.diagnosis.thumbnail import thumbnail_of
+from ppsets_core.data.new_patients import read_new_patients
+from ppsets_core.diagnose import Finding, Findings, answers_of
+from ppsets_core.diagnose.new_patients import sets_of_new_patients
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.review import Mark, Marks
+from ppsets_core.diagnose.thumbnail import thumbnail_of
+from ppsets_core.method.calibration_json import read_calibration
 from ppsets_core.places import ASSETS
-from ppsets_core.provenance import Provenance
-from ppsets_core.records.new_patients import read_new_patients
 from ppsets_core.reports import batch
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.xrays import Picture, Refused

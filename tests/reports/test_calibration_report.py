@@ -7,8 +7,8 @@ import pytest
 
 from ppsets_core import Ledger, calibrate, plan, simulate
 from ppsets_core.__main__ import main
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.records.bundled import bundled_scores
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.model import limits_of_the_card
 from tests.ledger.spending import records_of, spend
@@ -95,10 +95,10 @@ def test_only_the_account_that_paid_is_named(tmp_path, known):
     assert (found is not None and found.name == "ward") is known
 
 
-def test_a_threshold_of_familiarity_is_named_with_its_share():
+def test_a_threshold_of_novelty_is_named_with_its_share():
     drawn = calibrate(bundled_scores(), 0.1, 1.0)
     read = Read(calibration_report(drawn))
     assert "The threshold and one for how familiar an X-ray is" in read.words
-    assert f"τ̂ = {drawn.familiarity_threshold:.6g}" in read.words
-    assert f"of ε, {drawn.familiarity.epsilon:g} went to τ̂" in read.words
+    assert f"τ̂ = {drawn.novelty_threshold:.6g}" in read.words
+    assert f"of ε, {drawn.novelty.epsilon:g} went to τ̂" in read.words
     assert "τ̂" not in Read(calibration_report(calibrate(SCORES, 0.1, 1.0))).words

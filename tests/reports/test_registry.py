@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 
 from ppsets_core import InputError, calibrate, plan, simulate
 from ppsets_core.__main__ import main
-from ppsets_core.records.bundled import bundled_scores
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.reports.registry import CURATOR_KINDS, SCHEMA_COMMIT, Deployment, registry_entry, registry_yaml
 from tests.ledger.spending import records_of
 from tests.reports.registry_schema import COMMIT, SCHEMA
@@ -43,14 +43,14 @@ def test_it_is_valid_and_says_what_was_spent(settings):
     assert all(f"{1 - threshold:.4g}" in deployment["basic"]["description"] for threshold in drawn.thresholds)
 
 
-def test_a_threshold_of_familiarity_is_registered_with_its_share():
+def test_a_threshold_of_novelty_is_registered_with_its_share():
     drawn = calibrate(bundled_scores(), 0.1, 1.0)
     entry = registry_entry(drawn, WHO)
     assert errors(entry) == []
-    share = f"ε = {drawn.familiarity.epsilon:g} over {drawn.familiarity.m:,} bins"
+    share = f"ε = {drawn.novelty.epsilon:g} over {drawn.novelty.m:,} bins"
     assert share in entry["deployment"]["basic"]["description"]
     assert share in entry["deployment"]["privacy_loss"]["privacy_parameters_details"]
-    assert "its familiarity in [0, 1]" in str(entry)
+    assert "its novelty in [0, 1]" in str(entry)
 
 
 def test_it_claims_neither_a_ledger_nor_the_paper_for_what_has_none():

@@ -15,9 +15,9 @@ from pydicom.sr.codedict import codes
 
 from ppsets_core import Records, calibrate
 from ppsets_core.__main__ import main
-from ppsets_core.diagnosis import Finding, Findings, answers_of
-from ppsets_core.diagnosis.table import csv_of
-from ppsets_core.provenance import Provenance
+from ppsets_core.diagnose import Finding, Findings, answers_of
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.table import csv_of
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.structured import has_structured_report, structured_report, structured_reports, zipped
 from ppsets_core.synthetic import draw_xrays
@@ -56,9 +56,9 @@ def test_an_image_that_no_report_may_refer_to_takes_no_other_down(drawn):
     assert len(structured_reports([good, odd], Provenance(drawn, None))) == 1
 
 
-def answer_of(drawn, row=(0.45, 0.05, 0.5), doubt="", familiarity=None, **tags):
+def answer_of(drawn, row=(0.45, 0.05, 0.5), doubt="", novelty=None, **tags):
     header = read_picture(samples.dicom(samples.film(), **tags), "x.dcm").header
-    found = Finding("x.dcm", np.array(row), doubt, b"", identity=header.identity, familiarity=familiarity)
+    found = Finding("x.dcm", np.array(row), doubt, b"", identity=header.identity, novelty=novelty)
     return answers_of(Findings(CLASSES, (found,), ()), drawn)[0]
 
 
@@ -75,13 +75,11 @@ def test_it_refers_to_its_image_and_belongs_to_its_study(drawn):
     assert (report.VerificationFlag, report.PreliminaryFlag) == ("UNVERIFIED", "PRELIMINARY")
 
 
-@pytest.mark.parametrize(
-    ("familiarity", "told"), [(0.9, ["Unlike the calibration's"]), (0.1, ["Like the calibration's"])]
-)
-def test_it_says_whether_the_image_is_like_the_calibrations(familiarity, told):
-    records = Records("", SCORES, SCORES, CLASSES, familiarity=SCORES)
+@pytest.mark.parametrize(("novelty", "told"), [(0.9, ["Unlike the calibration's"]), (0.1, ["Like the calibration's"])])
+def test_it_says_whether_the_image_is_like_the_calibrations(novelty, told):
+    records = Records("", SCORES, SCORES, CLASSES, novelty=SCORES)
     drawn = calibrate(records, 0.1, 20.0)
-    answer = answer_of(drawn, familiarity=familiarity, **STUDY)
+    answer = answer_of(drawn, novelty=novelty, **STUDY)
     data = structured_report(answer, Provenance(drawn, None))
     report = highdicom.sr.ComprehensiveSR.from_dataset(dcmread(io.BytesIO(data)))
     (group,) = report.content.get_image_measurement_groups()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ppsets_core import plan
-from ppsets_core.bins import runs_of
-from ppsets_core.planning import DIAGNOSIS
-from ppsets_core.rules.mechanism import run_probabilities
+from ppsets_core.method.bins import runs_of
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.rules.mechanism import run_probabilities
 
 N, CLASSES, DATA_SETS = 300, 3, 300
 COUNTS = {"none": 0, "one": 1, "five": 5, "a third": 100, "half": 150, "all": 300}

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from ppsets_core.model import load_model, predict_folder
+from ppsets_core.model.model_card import bundled_report, tables
+from ppsets_core.model.prediction import FolderPrediction
+from ppsets_core.model.report import ModelReport, report
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.network import load_model, predict_folder
-from ppsets_core.network.model_card import bundled_report, tables
-from ppsets_core.network.prediction import FolderPrediction
-from ppsets_core.network.report import ModelReport, report
 from ppsets_core.xrays.coronahack_split import read_coronahack
 from tests.coronahack import CORONAHACK, needs_coronahack, write_stand_ins
-from tests.network.chests import CLASSES, chest
+from tests.model.chests import CLASSES, chest
 from tools import bundled_scores
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ def probabilities(rows: list[list[str]]) -> np.ndarray:
 
 def test_they_are_the_1500_held_out_xrays_without_names():
     header, *rows = bundled()
-    assert header == ["patient", "split", "label", "model", "familiarity", *CLASSES]
+    assert header == ["patient", "split", "label", "model", "novelty", *CLASSES]
     assert all(0 <= float(row[4]) <= 1 for row in rows)
     assert [sum(row[1] == split for row in rows) for split in ("calibration", "validation")] == [1000, 500]
     assert {row[0] for row in rows} == {str(number) for number in range(1, 795)}
@@ -68,7 +68,7 @@ def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
     bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"))
     with (tmp_path / "scores.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["patient", "split", "label", "model", "familiarity", *CLASSES]
+    assert header == ["patient", "split", "label", "model", "novelty", *CLASSES]
     expected = [(split, label) for split in ("calibration", "calibration", "validation") for label in CLASSES]
     assert sorted((split, label) for _, split, label, *_ in rows) == sorted(expected)
     assert "9 X-rays" in capsys.readouterr().out

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ppsets_core.network import load_model
+from ppsets_core.model import load_model
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays.folder import Xray
 from ppsets_core.xrays.picture import read_picture

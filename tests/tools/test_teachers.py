@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from ppsets_core.network.resnet import build_resnet18
-from tests.network.chests import SMALL, training_set
+from ppsets_core.model.resnet import build_resnet18
+from tests.model.chests import SMALL, training_set
 from tools import distil, teachers
 from tools.training_xrays import patient_folds
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppsets_core.records.bundled import bundled_scores
+from ppsets_core.data.bundled import bundled_scores
 from tools.unlike import area_under_the_curve, flagged_and_alarmed
 
 
@@ -14,7 +14,7 @@ def test_the_area_under_the_curve_counts_ties_half():
 
 def test_the_calibrations_own_are_hardly_flagged_and_never_alarmed_and_all_others_nearly_always():
     records = bundled_scores("calibration")
-    flagged, alarmed = flagged_and_alarmed(records, bundled_scores().familiarity)
+    flagged, alarmed = flagged_and_alarmed(records, bundled_scores().novelty)
     assert flagged <= 0.05
     assert max(alarmed.values()) < 0.001
     flagged, alarmed = flagged_and_alarmed(records, np.ones(5))

@@ -5,7 +5,7 @@ import pytest
 
 from ppsets_core.xrays.frame import find_frame
 from ppsets_core.xrays.seen import square
-from tests.network.chests import chest
+from tests.model.chests import chest
 
 GREY = chest("bacterial-pneumonia", 3, 256, 340)
 

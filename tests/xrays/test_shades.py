@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core import FileError
-from ppsets_core.diagnosis.thumbnail import picture_of, thumbnail_of
+from ppsets_core.diagnose.thumbnail import picture_of, thumbnail_of
 from ppsets_core.xrays import read_folder, read_picture
 from ppsets_core.xrays.shades import Shades, read_shades
 from tests.xrays.samples import dicom, film, jpeg, png, upload

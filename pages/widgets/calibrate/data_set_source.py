@@ -11,11 +11,11 @@ from pages.widgets.data_sets import choose_data_set
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from ppsets_core import cluster
 from ppsets_core.background import Report
+from ppsets_core.data.counting import Chosen, Counted, choose, count
+from ppsets_core.data.data_set import open_data_set
 from ppsets_core.files.names import shown_name
 from ppsets_core.ledger import Ledger
-from ppsets_core.planning import Plan
-from ppsets_core.records.counting import Chosen, Counted, choose, count
-from ppsets_core.records.data_set import open_data_set
+from ppsets_core.method.plan import Plan
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass, field
 
 from ppsets_core import Account, Calibration, Ledger, Plan, PpsetsError, Records
-from ppsets_core.records.counting import Chosen, Counted
+from ppsets_core.data.counting import Chosen, Counted
 
 
 @dataclass(eq=False)

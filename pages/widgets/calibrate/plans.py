@@ -6,12 +6,12 @@ import streamlit as st
 from pages.widgets.bundled import bundled_scores
 from pages.widgets.settings import EACH, TOGETHER, apply_epsilon
 from ppsets_core import FileError, InputError, Plan, Records, plan, smallest_epsilon
-from ppsets_core.planning import DIAGNOSIS, FamiliarityTarget
-from ppsets_core.records.counting import Chosen
-from ppsets_core.rules import DEFAULT, RULES, GroupRule
-from ppsets_core.split_conformal import conformal_rank
-from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets
-from ppsets_core.tradeoffs.labelled import Labelled
+from ppsets_core.data.counting import Chosen
+from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.method.nonprivate import conformal_rank
+from ppsets_core.method.plan import DIAGNOSIS, NoveltyTarget
+from ppsets_core.method.rules import DEFAULT, RULES, GroupRule
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
 
 NUMBERS_HELP = (
@@ -24,7 +24,7 @@ SIZE_HELP = (
     "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses; "
     "± is a 95% margin of the mean."
 )
-FAMILIARITY_HELP = (
+NOVELTY_HELP = (
     "A second threshold is released with the others: X-rays above it are marked as unlike these when they are "
     "diagnosed, and an alarm is raised where too many are. It takes its share of the same ε. 0 leaves it out."
 )
@@ -42,7 +42,7 @@ def make_plans(
     m: int | None,
     gamma: float | None,
     classes: int | None,
-    familiarity: FamiliarityTarget | None = None,
+    novelty: NoveltyTarget | None = None,
 ) -> dict[str, Plan]:
     """One plan per rule; an m of one's own serves all, a γ only the rule that has one. With `classes`, a promise for
     each of so many diagnoses, by the rules that can give it."""
@@ -53,13 +53,13 @@ def make_plans(
                 method=name,
                 m=m,
                 gamma=gamma if rule.has_gamma else None,
-                familiarity=familiarity,
+                novelty=novelty,
             )
             for name, rule in RULES.items()
         }
     able = [name for name, rule in RULES.items() if isinstance(rule, GroupRule)]
     return {
-        name: plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes, familiarity=familiarity)
+        name: plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes, novelty=novelty)
         for name in able
     }
 
@@ -77,7 +77,7 @@ def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float 
                 _show_plan(planned, unit)
             else:
                 _show_plan_for_each(planned, unit)
-            if planned.familiarity is not None and not planned.is_trivial:
+            if planned.novelty is not None and not planned.is_trivial:
                 st.caption(familiar_or_not(planned))
 
 
@@ -208,23 +208,23 @@ def choose_promise(records: Records | Chosen) -> int | None:
     return len(records.classes)
 
 
-def choose_familiarity(records: Records | Chosen) -> FamiliarityTarget | None:
-    """What share of ε the familiarity threshold gets; None where the records do not say how familiar each is."""
-    known = records.has_familiarity
-    st.session_state.setdefault("familiarity_share", FamiliarityTarget.share)
+def choose_novelty(records: Records | Chosen) -> NoveltyTarget | None:
+    """What share of ε the novelty threshold gets; None where the records do not say how familiar each is."""
+    known = records.has_novelty
+    st.session_state.setdefault("novelty_share", NoveltyTarget.share)
     share = st.slider(
         "Share of ε for spotting X-rays unlike these",
         *(0.0, 0.5),
         step=0.05,
         format="percent",
-        key="familiarity_share",
-        help=FAMILIARITY_HELP,
+        key="novelty_share",
+        help=NOVELTY_HELP,
         disabled=not known,
         persist_state="session",
     )
     if not known:
-        st.caption("These records have no column `familiarity`, so all of ε goes to the thresholds.")
-    return FamiliarityTarget(share=round(share, 6)) if known else None
+        st.caption("These records have no column `novelty`, so all of ε goes to the thresholds.")
+    return NoveltyTarget(share=round(share, 6)) if known else None
 
 
 def choose_rule(able: list[str]) -> str:

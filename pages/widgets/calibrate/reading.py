@@ -8,10 +8,10 @@ import streamlit as st
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from ppsets_core import Records, one_per_patient
+from ppsets_core.data import of_split
+from ppsets_core.data.counting import Chosen
+from ppsets_core.data.parts import parts_in_words
 from ppsets_core.files.refused import Refused
-from ppsets_core.records import of_split
-from ppsets_core.records.counting import Chosen
-from ppsets_core.records.parts import parts_in_words
 
 ALL_PARTS = "All of them"
 ONE_EACH = "One X-ray of each patient"

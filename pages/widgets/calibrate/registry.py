@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.widgets.guard import guarded
 from ppsets_core import Calibration
-from ppsets_core.calibration import Drawn
+from ppsets_core.method.calibration import Drawn
 from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
 
 

@@ -18,11 +18,11 @@ from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger, Plan, PpsetsError, Records
+from ppsets_core.data.counting import Chosen, Counted
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.cohort import MOST
 from ppsets_core.ledger.ledger import LONGEST_REASON
-from ppsets_core.planning import at_epsilon
-from ppsets_core.records.counting import Chosen, Counted
+from ppsets_core.method.plan import at_epsilon
 from ppsets_core.wording import describe
 
 _PENDING, _RELEASED = "pending", "released"

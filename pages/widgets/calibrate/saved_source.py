@@ -8,7 +8,7 @@ from pages.widgets.calibration_card import show_calibration
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, FileError, Simulation
-from ppsets_core.calibration_file import LONGEST, REMEDY, read_calibration
+from ppsets_core.method.calibration_json import LONGEST, REMEDY, read_calibration
 from ppsets_core.wording import describe
 
 

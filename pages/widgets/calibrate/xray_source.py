@@ -12,11 +12,11 @@ from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
 from ppsets_core.background import Report
-from ppsets_core.network.folder_records import patients_note, records_of
+from ppsets_core.model.folder_records import patients_note, records_of
 from ppsets_core.xrays import XrayFolder, read_folder
 
 if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel
+    from ppsets_core.model import XrayModel
 
 _LISTED, _JOB = "xrays_listed", JobKey[Reading]("classify_calibration")
 
@@ -73,7 +73,7 @@ def _offer(folder: XrayFolder, name: str) -> None:
 
 
 def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: Report) -> Reading:
-    from ppsets_core.network import predict_folder
+    from ppsets_core.model import predict_folder
 
     total = len(folder.xrays)
     report(0, total)

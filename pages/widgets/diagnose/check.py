@@ -12,12 +12,12 @@ from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
 from ppsets_core import Account, PpsetsError, Records, one_per_patient
 from ppsets_core.access import CURATOR
-from ppsets_core.calibration import Drawn
-from ppsets_core.coverage_check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import LONGEST_REASON
-from ppsets_core.planning import DIAGNOSIS
-from ppsets_core.private_check import PrivateCheck
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.private_check import PrivateCheck
 
 USUAL_BUDGET, USUAL_EPSILON = 2.0, 0.5
 TOGETHER, EACH = "All patients together", "Each diagnosis (twice the noise)"

@@ -15,12 +15,12 @@ from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start
 from pages.widgets.text import as_text
 from ppsets_core import cluster
 from ppsets_core.background import Report
-from ppsets_core.calibration import Drawn
-from ppsets_core.coverage_check import Check, check_of
-from ppsets_core.diagnosis.patient_parts import SetTally, tally_task
+from ppsets_core.data.checked import check_data_set
+from ppsets_core.data.patient_data_set import PatientDataSet, open_new_patients
+from ppsets_core.diagnose.patient_parts import SetTally, tally_task
 from ppsets_core.errors import InputError
-from ppsets_core.records.checked import check_data_set
-from ppsets_core.records.patient_data_set import PatientDataSet, open_new_patients
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.check import Check, check_of
 from ppsets_core.wording import scope
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
-from ppsets_core.diagnosis import Answer
-from ppsets_core.diagnosis.table import csv_of
-from ppsets_core.provenance import Provenance
+from ppsets_core.diagnose import Answer
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.table import csv_of
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, has_structured_report, structured_reports, zipped
 

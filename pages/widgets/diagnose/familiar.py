@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ppsets_core.familiarity import Alarm
+from ppsets_core.novelty import Alarm
 
 
 def show_alarm(alarm: Alarm) -> None:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ppsets_core.diagnosis import Answer
-from ppsets_core.diagnosis.review import VERDICTS, Marks
+from ppsets_core.diagnose import Answer
+from ppsets_core.diagnose.review import VERDICTS, Marks
 
 OTHER = "something else"
 MOST_LETTERS = 1000

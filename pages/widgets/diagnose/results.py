@@ -14,13 +14,13 @@ from pages.widgets.diagnose.viewer.dialog import show_viewer
 from pages.widgets.guard import guarded
 from pages.widgets.refused import show_refused
 from pages.widgets.tables import columns_told
-from ppsets_core.calibration import Drawn
-from ppsets_core.coverage_check import check_records
-from ppsets_core.diagnosis import Answer, alarm_of, answers_of, counts, select
-from ppsets_core.diagnosis.answers import ORDERS
-from ppsets_core.diagnosis.checking import not_checked, records_of_answers
-from ppsets_core.diagnosis.table import rows_of
-from ppsets_core.provenance import Provenance
+from ppsets_core.diagnose import Answer, alarm_of, answers_of, counts, select
+from ppsets_core.diagnose.answers import ORDERS
+from ppsets_core.diagnose.checking import not_checked, records_of_answers
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.table import rows_of
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.check import check_records
 from ppsets_core.wording import scope
 
 A_PAGE, A_ROW = 12, 3

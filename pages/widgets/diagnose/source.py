@@ -12,14 +12,14 @@ from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start
 from pages.widgets.text import as_text
 from pages.widgets.xray_upload import Chosen, choose_xrays
 from ppsets_core.background import Report
-from ppsets_core.diagnosis import Findings, examine
+from ppsets_core.diagnose import Findings, examine
 from ppsets_core.errors import InputError
 from ppsets_core.places import ASSETS
 from ppsets_core.xrays import XrayFolder, read_folder
 from ppsets_core.xrays.sources import Source, title_of
 
 if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel
+    from ppsets_core.model import XrayModel
 
 SYNTHETIC = tuple(sorted(ASSETS.glob("synthetic_*.png")))
 MOST = 5000

@@ -10,8 +10,8 @@ from pages.widgets.diagnose.data_set import show_data_set
 from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.score_files import LARGEST_MB, TABLES
 from pages.widgets.text import as_text
-from ppsets_core.calibration import Drawn
-from ppsets_core.diagnosis.new_patients import (
+from ppsets_core.data import read_new_patients
+from ppsets_core.diagnose.new_patients import (
     PatientSets,
     as_table,
     csv_of_sets,
@@ -19,9 +19,9 @@ from ppsets_core.diagnosis.new_patients import (
     parquet_of_sets,
     sets_of_new_patients,
 )
+from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.files.names import shown_name
-from ppsets_core.provenance import Provenance
-from ppsets_core.records import read_new_patients
+from ppsets_core.method.calibration import Drawn
 from ppsets_core.reports.rows import table_report
 from ppsets_core.wording import scope
 

@@ -9,12 +9,12 @@ import streamlit as st
 from pages.widgets.explore.source import PublicRecords
 from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha
-from ppsets_core.figures.level_curves import level_figure
-from ppsets_core.figures.style import NONPRIVATE, look_of
-from ppsets_core.rules import RULES
-from ppsets_core.tradeoffs import label_of
-from ppsets_core.tradeoffs.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
-from ppsets_core.tradeoffs.sweeps import log_grid, record_counts
+from ppsets_core.explore import label_of
+from ppsets_core.explore.figures.level_curves import level_figure
+from ppsets_core.explore.figures.style import NONPRIVATE, look_of
+from ppsets_core.explore.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
+from ppsets_core.explore.sweeps import log_grid, record_counts
+from ppsets_core.method.rules import RULES
 
 NS = record_counts(100, 100_000, 19)
 EPSILONS = log_grid(0.05, 20, 19)

@@ -7,12 +7,12 @@ from pages.widgets.explore.source import PublicRecords
 from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
-from ppsets_core.figures.level_curves import records_needed_figure
-from ppsets_core.rules import RULES
-from ppsets_core.tradeoffs import NONPRIVATE, label_of
-from ppsets_core.tradeoffs.expected_sets import ExpectedSets, expected_sets, nonprivate_sets
-from ppsets_core.tradeoffs.level_curves import records_needed
-from ppsets_core.tradeoffs.sweeps import log_grid
+from ppsets_core.explore import NONPRIVATE, label_of
+from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets, nonprivate_sets
+from ppsets_core.explore.figures.level_curves import records_needed_figure
+from ppsets_core.explore.level_curves import records_needed
+from ppsets_core.explore.sweeps import log_grid
+from ppsets_core.method.rules import RULES
 from ppsets_core.wording import guarantee, rounded_up, with_margin
 
 

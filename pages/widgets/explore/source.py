@@ -11,9 +11,9 @@ from pages.widgets.score_files import LARGEST_MB, SCORES
 from pages.widgets.session import open_ledger
 from pages.widgets.text import as_text
 from ppsets_core import InputError, Records, read_scores
-from ppsets_core.records.records import chosen
-from ppsets_core.sets import conformity_scores
-from ppsets_core.tradeoffs.labelled import Labelled, simulated_records
+from ppsets_core.data.records import chosen
+from ppsets_core.explore.labelled import Labelled, simulated_records
+from ppsets_core.method.sets import conformity_scores
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000

@@ -15,11 +15,11 @@ from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import InputError
 from ppsets_core.background import Report
-from ppsets_core.figures.splits import AXES, histogram_figure, size_figure, sweep_figure
-from ppsets_core.tradeoffs import label_of
-from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.tradeoffs.outcomes import trends
-from ppsets_core.tradeoffs.sweeps import BINS, EPSILONS, Sweep, record_counts, sweep_epsilon, sweep_m, sweep_n
+from ppsets_core.explore import label_of
+from ppsets_core.explore.figures.splits import AXES, histogram_figure, size_figure, sweep_figure
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.outcomes import trends
+from ppsets_core.explore.sweeps import BINS, EPSILONS, Sweep, record_counts, sweep_epsilon, sweep_m, sweep_n
 from ppsets_core.wording import with_margin
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}

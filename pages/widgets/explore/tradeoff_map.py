@@ -13,11 +13,11 @@ from pages.widgets.person import may_open
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
 from ppsets_core import InputError
 from ppsets_core.background import Report
-from ppsets_core.figures.tradeoff_map import tradeoff_figure
-from ppsets_core.planning import DIAGNOSIS
-from ppsets_core.rules import RULES, GroupRule
-from ppsets_core.tradeoffs.labelled import Labelled
-from ppsets_core.tradeoffs.tradeoff_map import TradeoffMap, tradeoff_map
+from ppsets_core.explore.figures.tradeoff_map import tradeoff_figure
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.tradeoff_map import TradeoffMap, tradeoff_map
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.rules import RULES, GroupRule
 
 _DONE, _ASKED, _CHART = "map_done", "map_asked", "map_chart"
 

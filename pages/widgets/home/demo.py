@@ -24,7 +24,7 @@ from ppsets_core import (
     plan,
     simulate,
 )
-from ppsets_core.planning import FamiliarityTarget
+from ppsets_core.method.plan import NoveltyTarget
 
 ALPHA, EPSILON = 0.1, 1.0
 _ATTEMPTS, _SECONDS = 6, 0.3
@@ -46,8 +46,8 @@ def run_demo(open_ledger: Callable[[], Ledger]) -> Demo:
     marked so. A ledger that another session is busy with is tried again first.
     """
     records = one_per_patient(bundled_scores("calibration"))
-    asked = None if records.familiarity is None else FamiliarityTarget()
-    chosen = plan(len(records), ALPHA, EPSILON, familiarity=asked)
+    asked = None if records.novelty is None else NoveltyTarget()
+    chosen = plan(len(records), ALPHA, EPSILON, novelty=asked)
     why = ""
     for attempt in range(_ATTEMPTS):
         try:

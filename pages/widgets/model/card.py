@@ -4,10 +4,10 @@ import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
 from ppsets_core import Evaluation, evaluate, nonprivate_threshold
-from ppsets_core.figures.model import confusion_figure, reliability_figure
-from ppsets_core.network.report import ModelReport, report
+from ppsets_core.explore.figures.model import confusion_figure, reliability_figure
+from ppsets_core.explore.labelled import Labelled
+from ppsets_core.model.report import ModelReport, report
 from ppsets_core.places import MODELS
-from ppsets_core.tradeoffs.labelled import Labelled
 
 ALPHA, FEW = 0.1, 20
 CARD = MODELS / "README.md"

@@ -5,12 +5,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel
+    from ppsets_core.model import XrayModel
 
 
 def model_from(data: bytes, name: str = "The upload") -> "XrayModel":
     """The model in an uploaded safetensors file; anything else is refused."""
-    from ppsets_core.network import load_model
+    from ppsets_core.model import load_model
 
     with TemporaryDirectory() as folder:
         path = Path(folder, "weights.safetensors")
@@ -20,7 +20,7 @@ def model_from(data: bytes, name: str = "The upload") -> "XrayModel":
 
 def bytes_of(model: "XrayModel") -> bytes:
     """The model as a safetensors file."""
-    from ppsets_core.network import save_model
+    from ppsets_core.model import save_model
 
     with TemporaryDirectory() as folder:
         path = Path(folder, "weights.safetensors")

@@ -11,7 +11,7 @@ from pages.widgets.session import active_calibration, set_active_calibration
 from pages.widgets.text import as_text
 
 if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel
+    from ppsets_core.model import XrayModel
 
 _SAID, _OTHER = "model_switch_said", "model_is_other"
 

@@ -9,16 +9,16 @@ from pages.widgets.model.settings import Settings
 from ppsets_core.background import Report
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.training import TrainingPayment
-from ppsets_core.network.recipe import Epoch
+from ppsets_core.model.recipe import Epoch
 from ppsets_core.xrays import Refused
 from ppsets_core.xrays.labelling import Labels
 from ppsets_core.xrays.sources import Source
 
 if TYPE_CHECKING:
-    from ppsets_core.network import XrayModel
-    from ppsets_core.network.dp_sgd import Privacy
-    from ppsets_core.network.last_layer import FineTuned
-    from ppsets_core.network.training_set import TrainingSet
+    from ppsets_core.model import XrayModel
+    from ppsets_core.model.dp_sgd import Privacy
+    from ppsets_core.model.last_layer import FineTuned
+    from ppsets_core.model.training_set import TrainingSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ def fine_tuning(
         raise LedgerError("Private training, and it alone, is paid for. Nothing was trained.")
 
     def work(report: Report) -> Tuned:
-        from ppsets_core.network.dp_sgd import Privacy
-        from ppsets_core.network.last_layer import LastLayerRecipe, fine_tune_last_layer
+        from ppsets_core.model.dp_sgd import Privacy
+        from ppsets_core.model.last_layer import LastLayerRecipe, fine_tune_last_layer
 
         privacy, classes = None, None
         if (wanted := settings.privacy) is not None:
@@ -98,7 +98,7 @@ def fine_tuning(
 def _read(
     source: Source, labels: Labels, side: int, classes: tuple[str, ...] | None, report: Report
 ) -> tuple["TrainingSet", tuple[Refused, ...]]:
-    from ppsets_core.network.training_set import read_training_set
+    from ppsets_core.model.training_set import read_training_set
     from ppsets_core.xrays import read_folder
 
     report.stage = "X-rays read:"
@@ -110,7 +110,7 @@ def _read(
 def _synthetic(count: int, side: int, report: Report) -> "TrainingSet":
     import torch
 
-    from ppsets_core.network.training_set import TrainingSet, square_grey
+    from ppsets_core.model.training_set import TrainingSet, square_grey
     from ppsets_core.synthetic import iter_xrays
 
     report.stage = "Synthetic X-rays drawn:"

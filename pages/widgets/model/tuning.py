@@ -15,7 +15,7 @@ from pages.widgets.model.training import Tuned, fine_tuning
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
-from ppsets_core.figures.model import training_figure
+from ppsets_core.explore.figures.model import training_figure
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import PRIVATE_TRAINING
 

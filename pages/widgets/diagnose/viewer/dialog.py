@@ -9,8 +9,8 @@ from pages.widgets.diagnose.viewer.component import draw_viewer
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text
 from ppsets_core import FileError
-from ppsets_core.diagnosis import Answer
-from ppsets_core.diagnosis.thumbnail import picture_of
+from ppsets_core.diagnose import Answer
+from ppsets_core.diagnose.thumbnail import picture_of
 from ppsets_core.xrays.shades import Shades, read_shades
 
 _LOOKING = "diagnose_looking_at"
@@ -67,7 +67,7 @@ def _choose_heat(answer: Answer, examined: Examined) -> np.ndarray | None:
     )
     if number < 0:
         return None
-    from ppsets_core.network.gradcam import heat_map
+    from ppsets_core.model.gradcam import heat_map
 
     st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
     picture = picture_of(answer.finding.thumbnail, answer.finding.name)

@@ -1,0 +1,70 @@
+"""The part of the data that each row is of, by its column `split`: to train, to calibrate, to check with."""
+
+from collections import Counter
+
+import numpy as np
+
+from ppsets_core.data.columns import Columns, brief_name
+from ppsets_core.errors import FileError
+from ppsets_core.files.training_part import SEEN, is_training
+from ppsets_core.validation import Place
+
+
+def are_training(splits: np.ndarray) -> np.ndarray:
+    return np.array([is_training(split) for split in splits.tolist()], dtype=bool)
+
+
+def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
+    """The rows of one part, or of all but the training one; and how many were of that.
+
+    Each row is judged by what it says of itself, so that no record decides about another."""
+    source, splits = columns.place.source, columns.values.get("split")
+    if splits is None:
+        if split is not None:
+            raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
+        return columns, 0
+    check_split(source, split)
+    trained = are_training(splits)
+    kept = np.flatnonzero(~trained if split is None else splits == split)
+    if not len(kept):
+        raise FileError(f"{source}: {_nothing_left(splits, split)}")
+    place = columns.place
+    lines = range(1, len(splits) + 1) if place.rows is None else place.rows
+    kept_place = Place(place.source, place.row, rows=[lines[row] for row in kept.tolist()])
+    return Columns(kept_place, {name: column[kept] for name, column in columns.values.items()}), int(trained.sum())
+
+
+def check_split(source: str, split: str | None) -> None:
+    if is_training(split):
+        raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
+
+
+def rows_of_part(columns: Columns, split: str | None) -> Columns | None:
+    """The same of some rows of a data set, without the column itself; None where none of them is used."""
+    if (splits := columns.values.pop("split", None)) is None:
+        return columns
+    kept = np.flatnonzero(~are_training(splits) if split is None else splits == split)
+    place = columns.place
+    lines = range(1, len(splits) + 1) if place.rows is None else place.rows
+    values = {name: column[kept] for name, column in columns.values.items()}
+    return (
+        Columns(Place(place.source, place.row, rows=[lines[row] for row in kept.tolist()]), values)
+        if len(kept)
+        else None
+    )
+
+
+def parts_in_words(splits: np.ndarray | None, left_out: int) -> str:
+    """What a file says of its parts; nothing where it says nothing."""
+    if splits is None:
+        return ""
+    told = ", ".join(f"{brief_name(name) or 'unnamed'} {count:,}" for name, count in Counter(splits.tolist()).items())
+    left = f" {left_out:,} rows of the training part are left out: {SEEN}." if left_out else ""
+    return f"By its column `split` the file has the parts: {told}.{left}"
+
+
+def _nothing_left(splits: np.ndarray, split: str | None) -> str:
+    if split is None:
+        return f"every row is of the training part; {SEEN}. Give rows that it never saw."
+    others = sorted({brief_name(one) for one in splits.tolist() if one and not is_training(one)})[:10]
+    return f"there is no row of the part '{split}'; there are: {', '.join(others) or 'none but training'}."

@@ -1,0 +1,42 @@
+"""What a person says of the sets while going through them: kept beside the answers, and exported with them."""
+
+from dataclasses import dataclass
+
+from ppsets_core.diagnose.answers import Answer
+
+VERDICTS = {"seen": "Seen", "agree": "Agree", "another": "Another diagnosis"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One X-ray's review: a verdict of VERDICTS or '', the reader's own diagnosis where it is another, and a note."""
+
+    verdict: str = ""
+    diagnosis: str = ""
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """In a few words; '' where nothing is said."""
+        named = f": {self.diagnosis}" if self.verdict == "another" and self.diagnosis else ""
+        return VERDICTS[self.verdict] + named if self.verdict else "Note" if self.note else ""
+
+
+class Marks:
+    """The marks of one batch. A mark is of an X-ray and its set: where another calibration gives another set, it does
+    not stand for that one, and stands again when the set does."""
+
+    def __init__(self) -> None:
+        self._given: dict[tuple[int, tuple[str, ...]], Mark] = {}
+
+    def of(self, answer: Answer) -> Mark:
+        return self._given.get((answer.number, answer.members), Mark())
+
+    def put(self, answer: Answer, mark: Mark) -> None:
+        self._given[answer.number, answer.members] = mark
+
+    def columns(self, answer: Answer) -> dict[str, object]:
+        """The mark as the columns that every export adds to a row."""
+        mark = self.of(answer)
+        named = mark.diagnosis if mark.verdict == "another" else ""
+        return {"review": VERDICTS.get(mark.verdict, ""), "reviewer's diagnosis": named, "reviewer's note": mark.note}

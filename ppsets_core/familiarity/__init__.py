@@ -1,7 +1,0 @@
-"""How unlike the X-rays that a model learnt from an X-ray is, and when a calibration's promise cannot be relied on."""
-
-from ppsets_core.familiarity.alarm import Alarm, alarm_over
-from ppsets_core.familiarity.statistics import Statistics, statistics_of
-from ppsets_core.familiarity.watch import Watch, watch_for
-
-__all__ = ["Alarm", "Statistics", "Watch", "alarm_over", "statistics_of", "watch_for"]

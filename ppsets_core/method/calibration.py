@@ -1,0 +1,173 @@
+"""A plan carried out: a `Calibration` is a release, the only thing that leaves; a `Simulation` is of another type."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+
+import numpy as np
+
+from ppsets_core.errors import InputError
+from ppsets_core.method.plan import DIAGNOSIS, Plan
+from ppsets_core.model_fingerprint import FINGERPRINT, LENGTH
+from ppsets_core.validation import check_name
+
+UNITS = ("patient", "record")
+PUBLIC = tuple(field.name for field in fields(Plan))
+OTHER_MODEL = (
+    "This calibration was made with another model's scores, so its coverage does not hold for this one. "
+    "Calibrate with this model, or use the weights that it was made with."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn(Plan):
+    """Thresholds with every public number behind them.
+
+    `thresholds`: one, or one for each diagnosis or group. `classes`: the diagnoses in the order of the probabilities,
+    empty where only scores were given. `model`: the fingerprint of the model behind the scores, None if unknown.
+    `novelty_threshold`: τ̂, above which an X-ray is unlike the calibration's; None where the plan has none.
+    """
+
+    thresholds: tuple[float, ...]
+    novelty_threshold: float | None = None
+    classes: tuple[str, ...]
+    model: str | None
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(**{name: getattr(self, name) for name in PUBLIC})
+
+    @property
+    def threshold(self) -> float:
+        """ŝ, where there is one for all patients together."""
+        if len(self.thresholds) != 1:
+            raise InputError(f"There is a threshold for each {self.per}, not one for all: use `thresholds`.")
+        return self.thresholds[0]
+
+    @property
+    def cutoff(self) -> float:
+        """The softmax that a class needs to be in the set: 1 − ŝ."""
+        return 1 - self.threshold
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each threshold is for, a diagnosis or a group; empty where one serves all."""
+        return self.classes if self.per == DIAGNOSIS else self.group_names
+
+    def is_for(self, model: str | None) -> bool | None:
+        """Whether the scores were those of the model with this fingerprint; None where either is unknown."""
+        return None if self.model is None or model is None else self.model == model
+
+    def check_classes(self, classes: Sequence[str]) -> None:
+        """Refuse another list of diagnoses than the calibration's: its thresholds say nothing about those."""
+        if self.classes and tuple(classes) != self.classes:
+            raise InputError(
+                f"The calibration is for {len(self.classes)} classes ({_listed(self.classes)}), and these are "
+                f"probabilities of {len(classes)} ({_listed(classes)}). Use the calibration of that model."
+            )
+
+    def check_fits(self, classes: Sequence[str], model: str | None) -> None:
+        """Refuse another model's probabilities, by their classes or by the model's fingerprint where both are known."""
+        self.check_classes(classes)
+        if self.is_for(model) is False:
+            raise InputError(OTHER_MODEL)
+
+    def class_thresholds(self, records: int, classes: int, groups: Sequence[str] | None = None) -> np.ndarray:
+        """The threshold of every class for every record, or for all records in one row; an unknown group gets 1."""
+        if self.classes and len(self.classes) != classes:
+            raise InputError(
+                f"The calibration is for {len(self.classes)} classes and there are probabilities of {classes}. "
+                "Use the calibration of the model that gave them."
+            )
+        if self.per is None:
+            return np.full((1, classes), self.threshold)
+        if self.per == DIAGNOSIS:
+            return np.array([self.thresholds])
+        if groups is None or len(groups) != records:
+            raise InputError(
+                f"This calibration has a threshold for each {self.per}: say which {self.per} every record is of."
+            )
+        by_name = dict(zip(self.group_names, self.thresholds, strict=True))
+        return np.array([[by_name.get(group, 1.0)] * classes for group in groups])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration(Drawn):
+    """A release: drawn by OpenDP, ε-differentially private, and with these numbers all that leaves the building.
+
+    `unit`: what ε protects one of, a patient or a record. `dataset`: the account that paid for it, and `date` when.
+    """
+
+    unit: str
+    dataset: str | None
+    date: str
+
+    @property
+    def epsilon_spent(self) -> float:
+        """What it cost: ε, or nothing where the plan is trivial and the data was not touched."""
+        return 0.0 if self.is_trivial else self.epsilon
+
+    def to_json(self) -> str:
+        """The calibration as a JSON text that `from_json` takes back."""
+        from ppsets_core.method.calibration_json import write_calibration
+
+        return write_calibration(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Calibration":
+        """Read strictly: anything missing, unknown, out of range or inconsistent is an InputError."""
+        from ppsets_core.method.calibration_json import read_calibration
+
+        found = read_calibration(text)
+        if not isinstance(found, cls):
+            raise InputError("This is a simulation, which was drawn for a trial and is no private release.")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulation(Drawn):
+    """Drawn by a seedable generator, for trials on public data. It protects nobody and is no release."""
+
+    epsilon_spent = 0.0
+
+    def to_json(self) -> str:
+        """A JSON text that says what it is; `ppsets_core.method.calibration_json.read_calibration` takes it back."""
+        from ppsets_core.method.calibration_json import write_calibration
+
+        return write_calibration(self)
+
+
+def check_binding(unit: object, model: object, dataset: object = None, date: object = None) -> None:
+    """What ε protects one of, whose scores these are, who paid and when, before anything is spent."""
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise InputError(f"unit must be one of {', '.join(UNITS)}.")
+    check_model(model)
+    if dataset is not None:
+        check_name(dataset)
+    if date is not None and not _is_date(date):
+        raise InputError("date must be a time in UTC such as 2026-01-31T12:00:00+00:00.")
+
+
+def check_model(model: object) -> None:
+    if model is not None and not (isinstance(model, str) and re.fullmatch(FINGERPRINT, model)):
+        raise InputError(
+            f"model must be a fingerprint of {LENGTH} hexadecimal digits, or left out where it is unknown."
+        )
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _is_date(date: object) -> bool:
+    if not isinstance(date, str) or not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", date):
+        return False
+    try:
+        return bool(datetime.fromisoformat(date))
+    except ValueError:
+        return False
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -1,0 +1,199 @@
+"""Whether a promise holds on labelled patients: what was covered, exact intervals, and a verdict in plain words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from ppsets_core.data.checked import Checked, check_sets
+from ppsets_core.data.records import Records
+from ppsets_core.errors import InputError
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.evaluation import Evaluation, evaluation_of
+from ppsets_core.method.intervals import CONFIDENCE, beta_quantile, clopper_pearson
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.private_check import PrivateCheck
+from ppsets_core.validation import check_labels, check_probabilities
+
+HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
+NOBODY = np.empty(0, dtype=np.int64)
+MARGIN = 0.25  # "holds" leaves room for at most a quarter more misses than promised
+OWN_VIEW = (
+    "This is the curator's own view: it is computed from the labels themselves, costs no ε and is not private. "
+    "Show it to no one else, or release a private check instead."
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """How many of some patients had their diagnosis in the set, the exact 95% interval of that share, a verdict."""
+
+    name: str
+    covered: int
+    records: int
+    interval: tuple[float, float]
+    verdict: str
+
+    @property
+    def coverage(self) -> float:
+        return self.covered / self.records if self.records else math.nan
+
+
+@dataclass(frozen=True)
+class Check:
+    """All patients, then those of each diagnosis, of each group that has a threshold of its own, and by set size."""
+
+    evaluation: Evaluation
+    overall: Line
+    by_diagnosis: tuple[Line, ...]
+    by_group: tuple[Line, ...]
+    by_size: tuple[Line, ...]
+    missed: np.ndarray  # the records whose set lacks the true diagnosis, by their places
+    verdict: str
+    words: str
+
+    @property
+    def single(self) -> Line:
+        """The sets of one diagnosis, and how many of those were right."""
+        return self.by_size[1]
+
+
+def check_coverage(
+    probabilities: np.ndarray,
+    labels: np.ndarray,
+    calibration: Drawn,
+    *,
+    classes: Sequence[str],
+    groups: Sequence[str] | None = None,
+) -> Check:
+    """Hold the sets against the true diagnoses, given as column numbers. The numbers are those of `evaluate`."""
+    if not len(labels):
+        raise InputError("None of these patients has a label that the model knows, so there is nothing to check.")
+    probabilities = check_probabilities(probabilities)
+    labels = check_labels(labels, *probabilities.shape)
+    own = {} if groups is None else {str(calibration.per): np.asarray(groups)}
+    none = np.zeros(len(labels))
+    return check_records(Records("", none, none, tuple(classes), probabilities, labels, groups=own), calibration)
+
+
+def check_records(records: Records, calibration: Drawn) -> Check:
+    """The same of records, which know their classes, labels and groups."""
+    counts, covered = check_sets(records, calibration)
+    return check_of(counts, np.flatnonzero(~covered))
+
+
+def check_of(counts: Checked, missed: np.ndarray = NOBODY) -> Check:
+    """The same of counts, which do not tell who was missed."""
+    calibration, covered = counts.calibration, counts.covered
+    found = evaluation_of(covered, counts.missed)
+    promise = Promise(calibration)
+    overall = promise.line("all together", found.covered, found.records, promised=calibration.per is None)
+    each = calibration.per == DIAGNOSIS
+    by_diagnosis = tuple(
+        promise.line(name, int(covered[number].sum()), int(count), promised=each)
+        for number, (name, count) in enumerate(zip(counts.classes, found.class_counts, strict=True))
+    )
+    by_size = tuple(
+        promise.line(f"{size}", int(covered[:, size].sum()), int(count), promised=False)
+        for size, count in enumerate(found.size_counts)
+    )
+    by_group = tuple(
+        promise.line(name, inside, inside + outside, promised=True)
+        for name, (inside, outside) in zip(calibration.group_names, counts.groups.tolist(), strict=True)
+    )
+    lines = {None: (overall,), DIAGNOSIS: by_diagnosis}.get(calibration.per, by_group)
+    verdict, words = promise.sum_up(lines)
+    return Check(found, overall, by_diagnosis, by_group, by_size, missed, verdict, words)
+
+
+class Promise:
+    """What a calibration promises, and when a share of covered patients speaks for or against it."""
+
+    def __init__(self, calibration: Drawn) -> None:
+        self.calibration = calibration
+        self.share = 1 - calibration.alpha
+        self.parts = 1 if calibration.per is None else max(1, calibration.groups)
+
+    @property
+    def least_by_chance(self) -> float:
+        """What one calibration of so many records may come to: the promise is an average over calibrations.
+
+        The share that the k-th of n scores covers is Beta(k, n + 1 − k); this is its 2.5% quantile.
+        """
+        n = self.calibration.n // self.parts
+        rank = math.ceil(self.share * (n + 1))
+        return beta_quantile((1 - CONFIDENCE) / 2, rank, n + 1 - rank) if 1 <= rank <= n else 0.0
+
+    @property
+    def confidence(self) -> float:
+        """Stricter where there are several promises, so that one of many is not found broken by chance."""
+        return 1 - (1 - CONFIDENCE) / self.parts
+
+    def line(self, name: str, covered: int, records: int, *, promised: bool) -> Line:
+        """One line; without a promise about these patients it has no verdict."""
+        verdict = self.judge(clopper_pearson(covered, records, self.confidence)) if promised else ""
+        return Line(name, covered, records, clopper_pearson(covered, records), verdict)
+
+    def judge(self, interval: tuple[float, float]) -> str:
+        """By an interval for the share that is covered, of the confidence above."""
+        low, high = interval
+        if high < min(self.share, self.least_by_chance):
+            return FAILS
+        return HOLDS if low >= self.share - MARGIN * (1 - self.share) else UNCLEAR
+
+    def judge_private(self, check: PrivateCheck) -> list[str]:
+        """A verdict on each count of a private check that something is promised about; '' for the others."""
+        if check.per != self.calibration.per:
+            return [""] * len(check.covered)
+        return [self.judge(interval) for interval in check.intervals(self.confidence)]
+
+    def sum_up(self, lines: Sequence[Line]) -> tuple[str, str]:
+        """One verdict over every line that something is promised about, and its reason in a sentence or two."""
+        promised = f"{100 * self.share:.4g}% promised"
+        of = "" if self.calibration.per is None else f" within each {self.calibration.per}"
+        failed = [line for line in lines if line.verdict == FAILS]
+        if failed:
+            told = "; ".join(in_numbers(line, named=self.parts > 1) for line in failed[:3])
+            more = f"; and {len(failed) - 3} more" if len(failed) > 3 else ""
+            return FAILS, (
+                f"The promise does not hold here: {told}{more}; {promised}{of}. These patients or the model behind "
+                "their probabilities differ from the calibration's. Calibrate with patients like these."
+            )
+        unclear = [line for line in lines if line.verdict == UNCLEAR]
+        if unclear:
+            few = min(unclear, key=lambda line: line.records)
+            if few.records and few.interval[1] < self.share:
+                return UNCLEAR, (
+                    f"Fewer are covered than promised, but one calibration of so few records may fall short by chance: "
+                    f"{in_numbers(few, named=self.parts > 1)}; {promised}{of}. Calibrate with more records."
+                )
+            about = f" ({len(unclear)} of {len(lines)} are too few to tell)" if len(lines) > 1 else ""
+            return UNCLEAR, (
+                f"These are too few to tell whether the promise holds: {in_numbers(few, named=self.parts > 1)}; "
+                f"{promised}{of}{about}. About {self.enough:,} labelled patients"
+                f"{f' of each {self.calibration.per}' if self.parts > 1 else ''} would tell."
+            )
+        told = in_numbers(min(lines, key=lambda line: line.coverage), named=self.parts > 1)
+        return HOLDS, f"The promise holds here: {'at worst ' if self.parts > 1 else ''}{told}; {promised}{of}."
+
+    @property
+    def enough(self) -> int:
+        """How many patients make the interval narrow enough to say that it holds, rounded to a number to remember."""
+        miss = 1 - self.share
+        deviations = NormalDist().inv_cdf((1 + self.confidence) / 2)
+        exact = (deviations / MARGIN) ** 2 * (1 - miss) / miss
+        return math.ceil(exact / 10 ** (digits := len(f"{exact:.0f}") - 1)) * 10**digits
+
+
+def in_numbers(line: Line, *, named: bool = False) -> str:
+    """How many of how many, the share and its interval."""
+    low, high = line.interval
+    name = f"for {line.name}, " if named else ""
+    return (
+        f"{name}the true diagnosis is in {line.covered:,} of {line.records:,} sets, {100 * line.coverage:.1f}% "
+        f"(95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+        if line.records
+        else f"{name}no patient to check with"
+    )

@@ -1,0 +1,237 @@
+"""How many patients were covered, with ε-differential privacy: noisy counts, and intervals that count the noise."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ppsets_core.data.checked import Checked, check_sets
+from ppsets_core.data.records import Records
+from ppsets_core.errors import InputError
+from ppsets_core.method.calibration import Drawn, check_binding, now
+from ppsets_core.method.calibration_json import write_calibration
+from ppsets_core.method.intervals import CONFIDENCE
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.rules.mechanism import scale_for
+from ppsets_core.validation import check_alpha, check_epsilon, check_n, check_names
+
+CHECK = "check"
+ON_THE_SIZE = 0.01  # of the 5% that an interval may miss, what the unknown size of a diagnosis takes
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateCheck:
+    """A release: noisy counts of the covered, and by diagnosis of the missed too, since its size is private.
+
+    A replaced record moves one overall count by 1, and two of the counts by diagnosis by 1 each: noise of scale 1/ε
+    and 2/ε. `alpha` and `checked` (a digest) say which calibration was held against the labels.
+    """
+
+    n: int
+    epsilon: float
+    alpha: float
+    per: str | None
+    classes: tuple[str, ...]
+    covered: tuple[int, ...]
+    missed: tuple[int, ...]
+    unit: str
+    model: str | None
+    checked: str
+    dataset: str | None
+    date: str
+
+    @property
+    def scale(self) -> float:
+        return scale_for(self.epsilon, _sensitivity(self.per))
+
+    def intervals(self, confidence: float = CONFIDENCE) -> list[tuple[float, float]]:
+        """For the share covered, overall or of each diagnosis: exact, with the noise counted."""
+        if self.per is None:
+            return [noisy_interval(self.covered[0], self.n, self.n, self.scale, confidence)]
+        miss = (1 - confidence) * ON_THE_SIZE / (1 - CONFIDENCE)
+        within = _noise_of_two(self.scale, miss, self.n)
+        found = []
+        for covered, missed in zip(self.covered, self.missed, strict=True):
+            least, most = (min(self.n, max(0, covered + missed + shift)) for shift in (-within, within))
+            found.append(noisy_interval(covered, least, most, self.scale, confidence + miss))
+        return found
+
+    def shares(self) -> list[float]:
+        """The noisy shares as numbers to show, within 0 and 1; nan where there seems to be nobody."""
+        sizes = [self.n] if self.per is None else [c + m for c, m in zip(self.covered, self.missed, strict=True)]
+        return [
+            min(1.0, max(0.0, covered / size)) if size > 0 else math.nan
+            for covered, size in zip(self.covered, sizes, strict=True)
+        ]
+
+    def to_json(self) -> str:
+        """As `from_json` takes it back."""
+        return json.dumps({"kind": CHECK, **asdict(self)}, ensure_ascii=False, indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "PrivateCheck":
+        """Read strictly: anything missing, unknown or out of range is an InputError."""
+        document = json.loads(text)
+        if not isinstance(document, dict) or document.pop("kind", None) != CHECK:
+            raise InputError("This is no private check.")
+        facts: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in document.items()}
+        try:
+            found = cls(**facts)
+        except TypeError:
+            raise InputError("This private check lacks a field or has one too many.") from None
+        check_n(found.n), check_epsilon(found.epsilon), check_alpha(found.alpha)
+        check_binding(found.unit, found.model, found.dataset, found.date)
+        check_names(found.classes, "classes")
+        counts = len(found.classes) if found.per == DIAGNOSIS else 1
+        if (len(found.covered), len(found.missed)) != (counts, counts if found.per else 0):
+            raise InputError("This private check has another number of counts than of diagnoses.")
+        if found.per not in (None, DIAGNOSIS) or not all(type(c) is int for c in (*found.covered, *found.missed)):
+            raise InputError("This private check's counts are no whole numbers.")
+        return found
+
+
+def digest_of(calibration: Drawn) -> str:
+    """Which calibration was checked: a calibration is public, so that a plain digest tells nothing else."""
+    return hashlib.sha256(write_calibration(calibration).encode()).hexdigest()[:16]
+
+
+def check_can_be_checked(records: Records | Checked, calibration: Drawn, epsilon: float, per: str | None) -> float:
+    """Everything that can be wrong, before anything is spent; ε, as the plain number to draw with."""
+    if isinstance(records, Records) and (records.probabilities is None or records.labels is None):
+        raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
+    if isinstance(records, Checked) and records.calibration != calibration:
+        raise InputError("These counts are of another calibration's sets. Count them again with this one.")
+    if per not in (None, DIAGNOSIS):
+        raise InputError(f"A private check counts all patients together, or each '{DIAGNOSIS}'.")
+    epsilon = check_epsilon(epsilon)
+    calibration.check_classes(records.classes)
+    if isinstance(records, Records) and calibration.group_names and calibration.per not in records.groups:
+        raise InputError(f"{records.source}: there is no column '{calibration.per}' that says each record's group.")
+    return epsilon
+
+
+def private_check(
+    records: Records | Checked,
+    calibration: Drawn,
+    epsilon: float,
+    *,
+    per: str | None = None,
+    dataset: str | None = None,
+) -> PrivateCheck:
+    """Count, and add OpenDP's exact discrete Laplace noise. Nobody counts ε here: `Ledger.check` charges first."""
+    epsilon = check_can_be_checked(records, calibration, epsilon, per)
+    check_binding(records.unit, records.model, dataset)
+    covered, missed = _counts(records, calibration, per)
+    noisy = draw_counts([*covered, *missed], scale_for(epsilon, _sensitivity(per)))
+    return PrivateCheck(
+        n=len(records),
+        epsilon=epsilon,
+        alpha=calibration.alpha,
+        per=per,
+        classes=records.classes,
+        covered=tuple(noisy[: len(covered)]),
+        missed=tuple(noisy[len(covered) :]),
+        unit=records.unit,
+        model=records.model,
+        checked=digest_of(calibration),
+        dataset=dataset,
+        date=now(),
+    )
+
+
+def draw_counts(counts: list[int], scale: float) -> list[int]:
+    """Whole numbers with discrete Laplace noise, in exact arithmetic from a cryptographic source."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return [int(count) for count in dp.m.make_laplace(*space, scale=scale)(counts)]
+
+
+def _counts(records: Records | Checked, calibration: Drawn, per: str | None) -> tuple[list[int], list[int]]:
+    counts = records if isinstance(records, Checked) else check_sets(records, calibration)[0]
+    if per is None:
+        return [int(counts.covered.sum())], []
+    return counts.covered.sum(axis=1).tolist(), counts.missed.sum(axis=1).tolist()
+
+
+def _sensitivity(per: str | None) -> int:
+    return 1 if per is None else 2
+
+
+def noisy_interval(seen: int, least: int, most: int, scale: float, confidence: float) -> tuple[float, float]:
+    """The exact interval for p where Binomial(N, p) plus discrete Laplace noise gave `seen`, N from `least` to `most`.
+
+    Clopper and Pearson's way: p is left out where so large, or so small, a count has at most half of the rest. A larger
+    N makes large counts likelier, so the lower limit belongs to the largest N and the upper one to the smallest.
+    """
+    tail = (1 - confidence) / 2
+    upward, downward = _Noisy(most, scale), _Noisy(least, scale)
+    lower = _bisect(lambda p: upward.at_least(seen, p) <= tail)
+    upper = _bisect(lambda p: downward.at_most(seen, p) > tail)
+    return lower[0], upper[1]
+
+
+def _bisect(is_below: Callable[[float], bool]) -> tuple[float, float]:
+    """The two neighbours between which the answer turns from yes, at small p, to no."""
+    if not is_below(0.0):
+        return 0.0, 0.0
+    if is_below(1.0):
+        return 1.0, 1.0
+    low, high = 0.0, 1.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+    return low, high
+
+
+class _Noisy:
+    """The tails of Binomial(n, p) plus discrete Laplace noise."""
+
+    def __init__(self, n: int, scale: float) -> None:
+        self.n, self.scale = n, scale
+
+    def at_least(self, seen: int, p: float) -> float:
+        places, mass = self._binomial(p)
+        return float(mass @ _noise_at_least(seen - places, self.scale))
+
+    def at_most(self, seen: int, p: float) -> float:
+        places, mass = self._binomial(p)
+        return float(mass @ _noise_at_least(places - seen, self.scale))
+
+    def _binomial(self, p: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where the binomial has mass to speak of, and how much."""
+        if p in (0.0, 1.0) or self.n == 0:
+            return np.array([round(p * self.n)]), np.ones(1)
+        reach = 12 * math.sqrt(self.n * p * (1 - p)) + 60
+        places = np.arange(max(0, math.floor(self.n * p - reach)), min(self.n, math.ceil(self.n * p + reach)) + 1)
+        steps = np.log((self.n - places[:-1]) / (places[:-1] + 1)) + math.log(p) - math.log1p(-p)
+        logs = np.concatenate([[0.0], np.cumsum(steps)])  # from each place to the next
+        mass = np.exp(logs - logs.max())
+        return places, mass / mass.sum()
+
+
+def _noise_at_least(bound: np.ndarray, scale: float) -> np.ndarray:
+    """P(Z ≥ bound) for discrete Laplace noise, P(Z = z) ∝ e^(−|z|/scale)."""
+    ratio = math.exp(-1 / scale)
+    positive = np.exp(-np.maximum(bound, 1) / scale) / (1 + ratio)
+    negative = 1 - np.exp((np.minimum(bound, 0) - 1) / scale) / (1 + ratio)
+    return np.where(bound >= 1, positive, negative)
+
+
+_FAR = 100
+"""So many times its scale noise never comes to."""
+
+
+def _noise_of_two(scale: float, miss: float, most: int) -> int:
+    """The least t ≤ `most` that the sum of two such noises exceeds in size with probability at most `miss`."""
+    ratio, gap = math.exp(-1 / scale), -math.expm1(-1 / scale)
+    k = np.arange(min(most, math.ceil(_FAR * scale)) + 1)
+    mass = (gap / (1 + ratio)) ** 2 * np.exp(-k / scale) * (k + (1 + ratio**2) / (gap * (1 + ratio)))
+    inside = mass[0] + 2 * np.concatenate([[0.0], np.cumsum(mass[1:])])
+    enough = np.flatnonzero(inside >= 1 - miss)
+    return int(enough[0]) if len(enough) else most

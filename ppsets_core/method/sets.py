@@ -1,0 +1,69 @@
+"""Conformity scores and the prediction sets that a threshold cuts out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.validation import check_labels, check_probabilities, check_threshold
+
+
+def conformity_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """S(x, y) = 1 − p̂(x)_y for each record's true class, given as a column number.
+
+    >>> conformity_scores([[0.75, 0.25], [0.5, 0.5]], [0, 1])
+    array([0.25, 0.5 ])
+    """
+    probabilities = check_probabilities(probabilities)
+    labels = check_labels(labels, *probabilities.shape)
+    return 1 - probabilities[np.arange(len(labels)), labels]
+
+
+def prediction_sets(
+    probabilities: np.ndarray,
+    calibration: Drawn | float,
+    *,
+    classes: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+) -> np.ndarray:
+    """Which classes are in each record's set {y : S(x, y) ≤ ŝ}, as booleans (N, K); a set may be empty or full.
+
+    `calibration` may be a bare threshold. `classes` names the columns, and others than the calibration's are refused.
+    `groups` says each record's group where the calibration has a threshold for each.
+
+    >>> prediction_sets([[0.75, 0.25], [0.5, 0.5]], 0.5)
+    array([[ True, False],
+           [ True,  True]])
+    """
+    probabilities = check_probabilities(probabilities)
+    if not isinstance(calibration, Drawn):
+        return 1 - probabilities <= check_threshold(calibration)
+    if classes is not None:
+        calibration.check_classes(classes)
+    return 1 - probabilities <= calibration.class_thresholds(len(probabilities), probabilities.shape[1], groups)
+
+
+def ranked_sets(
+    probabilities: np.ndarray,
+    calibration: Drawn | float,
+    *,
+    classes: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+) -> list[list[int]]:
+    """The classes of each set as column numbers, most probable first."""
+    members = prediction_sets(probabilities, calibration, classes=classes, groups=groups)
+    order = np.argsort(-np.asarray(probabilities, dtype=np.float64), axis=1, kind="stable")
+    return [[int(y) for y in ranking if inside[y]] for ranking, inside in zip(order, members, strict=True)]
+
+
+def coverage_counts(members: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many records of each class (a row) have a set of each size (a column, from 0) with their class in it, and
+    how many without."""
+    number, sizes = members.shape[1], members.sum(axis=1)
+    inside = members[np.arange(len(labels)), labels]
+    shape = (number, number + 1)
+    covered, missed = (
+        np.bincount(labels[of] * (number + 1) + sizes[of], minlength=number * (number + 1)).reshape(shape)
+        for of in (inside, ~inside)
+    )
+    return covered, missed

@@ -1,0 +1,245 @@
+"""Random splits: shuffle, calibrate on n, evaluate on the rest, many times. For public data: it spends nothing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ppsets_core.errors import InputError
+from ppsets_core.method.bins import Runs, bin_index, runs_around
+from ppsets_core.method.draw import draw_simulation
+from ppsets_core.method.nonprivate import conformal_rank
+from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
+from ppsets_core.method.rules import DEFAULT
+from ppsets_core.method.rules.mechanism import reach
+from ppsets_core.method.sets import conformity_scores
+from ppsets_core.validation import check_labels, check_n, check_probabilities
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One calibration to try; m* and γ* are chosen where they are not given. `per`: None, or "diagnosis"."""
+
+    alpha: float
+    epsilon: float
+    method: str = DEFAULT
+    m: int | None = None
+    gamma: float | None = None
+    per: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One calibration per repetition, and how it did on the records left over."""
+
+    threshold: np.ndarray  # (repetitions,), or (repetitions, K) where each diagnosis has its own
+    coverage: np.ndarray
+    mean_size: np.ndarray
+    size_counts: np.ndarray  # (repetitions, K+1): sets with 0, 1, … K classes
+    coverage_by_class: np.ndarray  # (repetitions, K); nan where no record of the class was left over
+
+
+@dataclass(frozen=True)
+class SplitResult:
+    """The same random splits, calibrated privately as planned and without privacy at the same α, likewise per class."""
+
+    plan: Plan
+    private: Outcome
+    nonprivate: Outcome
+
+
+def random_splits(
+    probabilities: np.ndarray,
+    labels: np.ndarray,
+    n: int,
+    settings: Sequence[Setting],
+    repetitions: int,
+    rng: np.random.Generator,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[SplitResult]:
+    """One result per setting, over `repetitions` splits that all settings share. `progress` may raise to cancel."""
+    probabilities = check_probabilities(probabilities)
+    labels = check_labels(labels, *probabilities.shape)
+    n, repetitions = check_n(n), check_n(repetitions)
+    if n >= len(labels):
+        raise InputError(f"Calibrating on {n} of {len(labels)} records leaves too few to evaluate on; use a smaller n.")
+    records = _SortedRecords(probabilities, labels)
+    plans = [_plan(n, setting, probabilities.shape[1]) for setting in settings]
+    exact = sorted({(chosen.alpha, chosen.per) for chosen in plans}, key=str)
+    rules: list[_Quantile] = [_private(records, chosen) for chosen in plans]
+    rules += [_nonprivate(records, alpha, per) for alpha, per in exact]
+    thresholds: list[list[np.ndarray | np.float64]] = [[] for _ in rules]
+    held_out = np.empty((repetitions, len(labels)), dtype=bool)
+    for repetition in range(repetitions):
+        held_out[repetition] = True
+        held_out[repetition, rng.permutation(len(labels))[:n]] = False
+        used = records.used(~held_out[repetition])
+        for rule, drawn in zip(rules, thresholds, strict=True):
+            drawn.append(rule.draw(used, rng))
+        if progress:
+            progress(repetition + 1, repetitions)
+    outcomes = [records.evaluate(np.array(drawn), held_out) for drawn in thresholds]
+    nonprivate = dict(zip(exact, outcomes[len(plans) :], strict=True))
+    return [SplitResult(p, o, nonprivate[p.alpha, p.per]) for p, o in zip(plans, outcomes[: len(plans)], strict=True)]
+
+
+def _plan(n: int, setting: Setting, classes: int) -> Plan:
+    if setting.per not in (None, DIAGNOSIS):
+        raise InputError("Random splits promise coverage for all together or for each diagnosis, not for groups.")
+    number = None if setting.per is None else classes
+    return plan(
+        *(n, setting.alpha, setting.epsilon),
+        method=setting.method,
+        m=setting.m,
+        gamma=setting.gamma,
+        per=setting.per,
+        classes=number,
+    )
+
+
+class _SortedRecords:
+    """All records in order of their score, so that a split is a mask and its ranks are a running count."""
+
+    def __init__(self, probabilities: np.ndarray, labels: np.ndarray) -> None:
+        scores = conformity_scores(probabilities, labels)
+        order = np.argsort(scores, kind="stable")
+        self.scores, self.labels, self._class_scores = scores[order], labels[order], 1 - probabilities[order]
+        self.classes = probabilities.shape[1]
+
+    def used(self, mask: np.ndarray) -> np.ndarray:
+        """Which records calibrate, and how many of them there are up to each."""
+        return np.vstack([mask, np.cumsum(mask)])
+
+    def evaluate(self, thresholds: np.ndarray, held_out: np.ndarray) -> Outcome:
+        counts = (self._sizes_together if thresholds.ndim == 1 else self._sizes_each)(thresholds, held_out)
+        own = thresholds[:, None] if thresholds.ndim == 1 else thresholds[:, self.labels]
+        covered = np.empty((len(thresholds), self.classes))
+        totals = np.empty_like(covered)
+        for repetition, mask in enumerate(held_out):
+            inside = mask & (self.scores <= own[repetition])
+            covered[repetition] = np.bincount(self.labels[inside], minlength=self.classes)
+            totals[repetition] = np.bincount(self.labels[mask], minlength=self.classes)
+        evaluated = counts.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            by_class = covered / totals
+        sizes = counts @ np.arange(self.classes + 1) / evaluated
+        return Outcome(thresholds, covered.sum(axis=1) / evaluated, sizes, counts, by_class)
+
+    def _sizes_together(self, thresholds: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+        """Visit the thresholds in ascending order; between two of them only the classes in between join any set."""
+        lowest = thresholds.min()
+        sizes = (self._class_scores <= lowest).sum(axis=1)
+        record, column = np.nonzero((self._class_scores > lowest) & (self._class_scores <= thresholds.max()))
+        joins = self._class_scores[record, column]
+        by_score = np.argsort(joins)
+        record, joins = record[by_score], joins[by_score]
+        counts = np.empty((len(thresholds), self.classes + 1), dtype=np.int64)
+        joined = 0
+        for repetition in np.argsort(thresholds):
+            upto = np.searchsorted(joins, thresholds[repetition], side="right")
+            np.add.at(sizes, record[joined:upto], 1)
+            joined = upto
+            counts[repetition] = np.bincount(sizes[held_out[repetition]], minlength=self.classes + 1)
+        return counts
+
+    def _sizes_each(self, thresholds: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+        counts = np.empty((len(thresholds), self.classes + 1), dtype=np.int64)
+        for repetition, mask in enumerate(held_out):
+            sizes = (self._class_scores[mask] <= thresholds[repetition]).sum(axis=1)
+            counts[repetition] = np.bincount(sizes, minlength=self.classes + 1)
+        return counts
+
+
+class _Quantile(Protocol):
+    """What draws the threshold of a split, or one for each diagnosis."""
+
+    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray | np.float64: ...
+
+
+def _private(records: _SortedRecords, chosen: Plan) -> _Quantile:
+    if chosen.per is not None:
+        return _ForEach(records, [_PrivateClass(records.scores[where], chosen) for where in _classes(records)])
+    return _Private(records.scores, chosen)
+
+
+def _nonprivate(records: _SortedRecords, alpha: float, per: str | None) -> _Quantile:
+    if per is not None:
+        return _ForEach(records, [_NonPrivate(records.scores[where], alpha) for where in _classes(records)])
+    return _NonPrivate(records.scores, alpha)
+
+
+def _classes(records: _SortedRecords) -> list[np.ndarray]:
+    return [np.flatnonzero(records.labels == number) for number in range(records.classes)]
+
+
+class _ForEach:
+    """One threshold per diagnosis, each from its own records."""
+
+    def __init__(self, records: _SortedRecords, quantiles: Sequence[_Quantile]) -> None:
+        self._quantiles, self._where = quantiles, _classes(records)
+
+    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        drawn = []
+        for quantile, where in zip(self._quantiles, self._where, strict=True):
+            mask = used[0, where]
+            drawn.append(quantile.draw(np.vstack([mask, np.cumsum(mask)]), rng))
+        return np.array(drawn)
+
+
+class _NonPrivate:
+    """Ordinary split conformal."""
+
+    def __init__(self, scores: np.ndarray, alpha: float) -> None:
+        self._scores, self._alpha = scores, alpha
+
+    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.float64:
+        ranks = used[1]
+        n = int(ranks[-1]) if len(ranks) else 0
+        rank = conformal_rank(n, self._alpha)
+        return np.float64(self._scores[np.searchsorted(ranks, rank)]) if rank <= n else np.float64(1.0)
+
+
+class _Private:
+    """A plan's mechanism over the records' bins, looking only at the bins within reach of its target."""
+
+    def __init__(self, scores: np.ndarray, chosen: Plan) -> None:
+        self._plan = chosen
+        if chosen.is_trivial:
+            return
+        self._bins, starts = np.unique(bin_index(scores, chosen.m), return_index=True)
+        self._ends = np.append(starts[1:], len(scores)) - 1
+        self._low, self._high = reach(chosen.mechanism, chosen.n, chosen.m)
+
+    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.float64:
+        if self._plan.is_trivial:
+            return np.float64(1.0)
+        ranks, m = used[1], self._plan.m
+        first = int(np.searchsorted(self._ends, np.searchsorted(ranks, self._low)))
+        beyond = int(np.searchsorted(self._ends, np.searchsorted(ranks, self._high, side="right")))
+        last = min(beyond + 1, len(self._bins))
+        runs = runs_around(
+            self._bins[first:last],
+            ranks[self._ends[first:last]],
+            before=ranks[self._ends[first - 1]] if first else 0,
+            first=self._bins[first - 1] + 1 if first else 1,
+            last=self._bins[last] - 1 if last < len(self._bins) else m,
+        )
+        return np.float64(draw_simulation(self._plan.mechanism, runs, self._plan.n, rng) / m)
+
+
+class _PrivateClass:
+    """A plan's mechanism for one diagnosis, whose count differs from split to split: over all of its bins."""
+
+    def __init__(self, scores: np.ndarray, chosen: Plan) -> None:
+        self._plan = chosen
+        bins, starts = np.unique(np.append(bin_index(scores, chosen.m), chosen.m), return_index=True)
+        self._bins, self._ends = bins, np.append(starts[1:], len(scores)) - 1
+
+    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.float64:
+        ranks, m = np.append(used[1], 0), self._plan.m
+        count = int(used[1, -1]) if used.shape[1] else 0
+        around = runs_around(self._bins, ranks[self._ends], last=m)
+        runs = Runs(around.first, around.last, around.below, around.upto, m)
+        return np.float64(draw_simulation(self._plan.mechanism_for(count), runs, count, rng) / m)

@@ -1,0 +1,98 @@
+"""A labelled folder's probabilities as calibration records."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppsets_core.data.columns import TEXTS
+from ppsets_core.data.records import Records
+from ppsets_core.errors import FileError
+from ppsets_core.files.names import same_names
+from ppsets_core.files.refused import Refused
+from ppsets_core.method.sets import conformity_scores
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.xrays.coronahack_split import is_learnt_from
+
+if TYPE_CHECKING:
+    from ppsets_core.model import FolderPrediction, XrayModel
+
+LEARNT = (
+    "By its name it is one of the CoronaHack X-rays that the bundled model was trained on, and no promise would hold: "
+    "the model knows it too well. Use others (assets/coronahack_split.csv says which), or rename it if it is another."
+)
+
+
+def label_numbers(
+    model: "XrayModel", names: Sequence[str], labels: Sequence[str | None]
+) -> tuple[np.ndarray, tuple[Refused, ...]]:
+    """Each label's class number, in any case of letters, or −1; and what cannot be used, with the reason.
+
+    That is what the model does not know, and what the bundled model has learnt from: its scores are too good."""
+    classes = model.classes
+    numbers = {name.casefold(): number for number, name in enumerate(classes)}
+    found = np.array([numbers.get((label or "").casefold(), -1) for label in labels], dtype=np.int64)
+    reasons = [
+        "" if number >= 0 else f"The model does not know the label '{label}'." if label else "It has no label."
+        for label, number in zip(labels, found.tolist(), strict=True)
+    ]
+    if model.fingerprint == bundled_fingerprint():
+        reasons = [LEARNT if is_learnt_from(name) else why for name, why in zip(names, reasons, strict=True)]
+    found[[bool(why) for why in reasons]] = -1
+    refused = tuple(Refused(name, why) for name, why in zip(names, reasons, strict=True) if why)
+    return found, refused
+
+
+def known_labels(
+    model: "XrayModel", names: Sequence[str], labels: Sequence[str | None]
+) -> tuple[np.ndarray, tuple[Refused, ...]]:
+    """The same, where at least one must be usable."""
+    found, refused = label_numbers(model, names, labels)
+    if not len(found):
+        raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
+    if len(refused) == len(found) and all(one.reason == LEARNT for one in refused):
+        raise FileError(f"None of these X-rays can be used. {LEARNT}")
+    if len(refused) == len(found):
+        raise FileError(
+            f"No X-ray has a label that the model knows: {', '.join(model.classes)}. Name the sub-folders so, "
+            "or give a CSV with the columns file and label."
+        )
+    return found, refused
+
+
+def records_of(source: str, model: "XrayModel", predicted: "FolderPrediction") -> tuple[Records, tuple[Refused, ...]]:
+    """Records of every X-ray whose label the model knows, and the others with the reason."""
+    found, refused = known_labels(model, predicted.names, predicted.labels)
+    kept = np.flatnonzero(found >= 0)
+    probabilities, labels = predicted.probabilities[kept], found[kept]
+    scores = conformity_scores(probabilities, labels)
+    patients = known_patients([predicted.patients[i] for i in kept])
+    novelty = None if predicted.novelty is None else predicted.novelty[kept]
+    records = Records(
+        source,
+        scores,
+        scores,
+        model.classes,
+        probabilities,
+        labels,
+        patients,
+        model.fingerprint,
+        novelty=novelty,
+    )
+    return records, refused
+
+
+def known_patients(patients: Sequence[str | None]) -> np.ndarray | None:
+    """Each record's patient, '' where its labels row names nobody; None where no column names patients."""
+    return None if None in patients else np.array(same_names([patient or "" for patient in patients]), dtype=TEXTS)
+
+
+def patients_note(patients: Sequence[str | None]) -> str:
+    """What to say where some X-rays of a column of patients name nobody."""
+    named = sum(map(bool, patients))
+    if named == len(patients) or None in patients:
+        return ""
+    return (
+        f"Patients are named for {named:,} of {len(patients):,} X-rays only: each of the others counts as a patient of "
+        "its own. Name them, for a patient with several of those loses several times as much."
+    )

@@ -1,0 +1,114 @@
+"""Class probabilities of X-rays, in batches, as they are read."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from ppsets_core.errors import InputError
+from ppsets_core.files.refused import Refused
+from ppsets_core.model.fast import BATCH_SIZE
+from ppsets_core.model.preprocess import stretched
+from ppsets_core.model.weights import XrayModel
+from ppsets_core.novelty import statistics_of
+from ppsets_core.xrays.folder import Xray, XrayFolder
+from ppsets_core.xrays.picture import Picture
+
+_COMPANY = 2
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Classified:
+    """One row per picture. `novelty`, in [0, 1], is None for weights whose novelty statistics are not known."""
+
+    probabilities: np.ndarray
+    novelty: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class FolderPrediction:
+    """Probabilities and novelty of every readable X-ray of a folder, in its order, and what could not be read."""
+
+    names: tuple[str, ...]
+    labels: tuple[str | None, ...]
+    patients: tuple[str | None, ...]
+    probabilities: np.ndarray
+    refused: tuple[Refused, ...]
+    novelty: np.ndarray | None = None
+
+
+def predict(
+    model: XrayModel, pictures: Iterable[Picture], *, batch_size: int = BATCH_SIZE, progress: Progress | None = None
+) -> np.ndarray:
+    """Softmax probabilities (N, K) in float64, one row per picture. `progress` hears how many are done."""
+    return classify(model, pictures, batch_size=batch_size, progress=progress).probabilities
+
+
+def classify(
+    model: XrayModel, pictures: Iterable[Picture], *, batch_size: int = BATCH_SIZE, progress: Progress | None = None
+) -> Classified:
+    """Probabilities as `predict` gives them and novelty, from one pass of the network."""
+    known = statistics_of(model.fingerprint)
+    rows, novelty, done = [np.zeros((0, len(model.classes)))], [np.zeros(0)], 0
+    for probabilities, features in batches(model, pictures, batch_size):
+        rows.append(probabilities)
+        novelty.append(known.novelty(features) if known else np.zeros(0))
+        done += len(probabilities)
+        if progress:
+            progress(done)
+    return Classified(np.concatenate(rows), np.concatenate(novelty) if known else None)
+
+
+@torch.inference_mode()
+def batches(
+    model: XrayModel, pictures: Iterable[Picture], batch_size: int = BATCH_SIZE
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Probabilities (n, K) of one batch after the other, and the features (n, 512) that the last layer was given. The
+    first picture comes alone, for whoever waits to see something happen.
+
+    A picture's numbers are the same whatever comes with it: the ledger knows a record that names nobody by its score.
+    So none goes through the network alone, where sums are taken in another order."""
+    if batch_size < 1:
+        raise InputError(f"The batch size must be at least 1, not {batch_size}.")
+    view = model.preprocessing
+    greys = torch.zeros(max(batch_size, _COMPANY), 1, view.side, view.side)
+    filled, full = 0, 1
+
+    def run() -> tuple[np.ndarray, np.ndarray]:
+        given = greys[: max(filled, _COMPANY)]
+        inputs = view.normalise(given)  # all at once: torch's threads would start for each picture, and spin
+        logits, features = model.fast_network(inputs.contiguous(memory_format=torch.channels_last))
+        probabilities = torch.softmax(logits[:filled].double() / model.temperature, dim=1)
+        return probabilities.numpy(), features[:filled].numpy()
+
+    for picture in pictures:
+        greys[filled] = stretched(picture.grey, view.side, picture.frame)
+        filled += 1
+        if filled == full:
+            yield run()
+            filled, full = 0, batch_size
+    if filled:
+        yield run()
+
+
+def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress | None = None) -> FolderPrediction:
+    """Predicts a folder while it is being read; memory does not grow with the number of files."""
+    read: list[Xray] = []
+    refused = list(folder.refused)
+
+    def pictures() -> Iterator[Picture]:
+        for xray, picture in folder.readable(refused, model.preprocessing.read_at_least):
+            read.append(xray)
+            yield picture
+
+    classified = classify(model, pictures(), progress=progress)
+    return FolderPrediction(
+        tuple(xray.name for xray in read),
+        tuple(xray.label for xray in read),
+        tuple(xray.patient for xray in read),
+        classified.probabilities,
+        tuple(refused),
+        classified.novelty,
+    )

@@ -1,0 +1,165 @@
+"""A folder's probabilities as parts of a Parquet data set: each part is whole, or not there, and says what it is of."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ppsets_core.errors import FileError
+from ppsets_core.files.refused import Refused
+from ppsets_core.model.folder_records import known_patients, label_numbers
+from ppsets_core.xrays.folder import XrayFolder
+
+if TYPE_CHECKING:
+    from ppsets_core.model import XrayModel
+
+XRAYS = 256  # in a part: some ten seconds of one core, lost at most when a worker is
+MARK = b"ppsets.part"
+
+
+@dataclass(frozen=True)
+class PartJob:
+    """Some X-rays of a folder, and where their probabilities go. `digest` names the X-rays, their labels and the model:
+    a part that was written for the same digest need not be written again."""
+
+    path: Path
+    folder: XrayFolder
+    weights: Path | None
+    fingerprint: str | None
+    has_patients: bool
+    digest: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is in a part: how many X-rays, and which of its X-rays were left out."""
+
+    rows: int
+    refused: tuple[Refused, ...]
+
+
+def plan_parts(folder: XrayFolder, model: "XrayModel", weights: Path | None, out: Path) -> list[PartJob]:
+    """The folder in pieces, in order. Refused if `out` holds parts of anything else."""
+    if any(file is None for file in folder.files):
+        raise FileError("Parts are scored from a folder of files; unpack the zip first.")
+    has_patients = known_patients([xray.patient for xray in folder.xrays]) is not None
+    jobs = []
+    for number, start in enumerate(range(0, len(folder.xrays), XRAYS)):
+        piece = folder.piece(slice(start, start + XRAYS))
+        digest = _digest(piece, model.fingerprint, has_patients)
+        path = out.absolute() / f"part-{number:05d}.parquet"
+        jobs.append(PartJob(path, piece, weights, model.fingerprint, has_patients, digest))
+    others = sorted({path.name for path in out.glob("*.parquet")} - {job.path.name for job in jobs})
+    if others:
+        raise FileError(f"{out} holds {others[0]}, which is no part of this: choose another folder, or an empty one.")
+    return jobs
+
+
+def is_written(job: PartJob) -> bool:
+    """Whether the part is there and whole; FileError if it is of other X-rays, labels or weights."""
+    if not job.path.exists():
+        return False
+    found = _contents(job.path)
+    if found is None or found["digest"] != job.digest:
+        raise FileError(
+            f"{job.path} was written for other X-rays, labels or weights. Choose another folder, or remove it."
+        )
+    return True
+
+
+def read_part(path: Path) -> Part:
+    found = _contents(path)
+    if found is None:
+        raise FileError(f"{path} is damaged. Remove it and repeat the command: the other parts are kept.")
+    return Part(found["rows"], tuple(Refused(*pair) for pair in found["refused"]))
+
+
+def write_part(job: PartJob) -> int:
+    """Classify the X-rays of a part and write it, under its name only when it is whole. Returns how many X-rays."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from ppsets_core.model import predict_folder
+
+    model = _model(job.weights)
+    if model.fingerprint != job.fingerprint:
+        raise FileError("The weights on the cluster are others than on this machine. Give both the same file.")
+    predicted = predict_folder(model, job.folder)
+    numbers, unknown = label_numbers(model, predicted.names, predicted.labels)
+    kept = [place for place, number in enumerate(numbers) if number >= 0]
+    columns: dict[str, pa.Array] = {
+        "file": pa.array([predicted.names[place] for place in kept], pa.string()),
+        "label": pa.array([model.classes[numbers[place]] for place in kept], pa.string()),
+    }
+    if job.has_patients:
+        columns["patient"] = pa.array([predicted.patients[place] for place in kept], pa.string())
+    if model.fingerprint:
+        columns["model"] = pa.array([model.fingerprint] * len(kept), pa.string())
+    if predicted.novelty is not None:
+        columns["novelty"] = pa.array(predicted.novelty[kept], pa.float64())
+    for number, name in enumerate(model.classes):
+        columns[name] = pa.array(predicted.probabilities[kept, number], pa.float64())
+    refused = [(one.name, one.reason) for one in (*predicted.refused, *unknown)]
+    mark = {MARK: json.dumps({"digest": job.digest, "refused": refused}).encode()}
+    table = pa.table(columns).replace_schema_metadata(mark)
+    unfinished = job.path.with_name(f".{job.path.name}.{os.getpid()}")
+    try:
+        pq.write_table(table, unfinished)
+        os.replace(unfinished, job.path)
+    except OSError as error:
+        raise FileError(f"{job.path} cannot be written ({error.strerror}).") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return len(job.folder.xrays)
+
+
+def write_refused(out: Path, refused: Iterable[Refused]) -> Path:
+    """What was left out, and why, as a table beside the parts, under a name that readers of Parquet pass by."""
+    import csv
+
+    from ppsets_core.files.spreadsheet import plain_cell
+
+    path = out / "_refused.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["file", "reason"])
+        writer.writerows([plain_cell(one.name), plain_cell(one.reason)] for one in refused)
+    return path
+
+
+@lru_cache(maxsize=1)
+def _model(weights: Path | None) -> "XrayModel":
+    """Loaded once by each process."""
+    from ppsets_core.model import load_model
+
+    return load_model(weights)
+
+
+def _digest(folder: XrayFolder, fingerprint: str | None, has_patients: bool) -> str:
+    digest = hashlib.sha256(json.dumps([fingerprint, has_patients]).encode())
+    for xray, file in zip(folder.xrays, folder.files, strict=True):
+        assert file is not None
+        try:
+            state = file.stat()
+            stamp = [state.st_size, state.st_mtime_ns]
+        except OSError:
+            stamp = []
+        digest.update(json.dumps([xray.name, xray.label, xray.patient, stamp]).encode())
+    return digest.hexdigest()
+
+
+def _contents(path: Path) -> dict | None:
+    """What a part says of itself; None if it is no whole part."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        mark = json.loads((file.schema_arrow.metadata or {})[MARK])
+        return {**mark, "rows": file.metadata.num_rows}
+    except (pa.ArrowException, OSError, KeyError, ValueError):
+        return None

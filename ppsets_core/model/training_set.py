@@ -1,0 +1,125 @@
+"""Labelled X-rays held in memory, small and 8-bit, and the part of them kept aside by patient."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ppsets_core.errors import InputError
+from ppsets_core.files.names import shown_name
+from ppsets_core.files.refused import Refused
+from ppsets_core.model.preprocess import stretched
+from ppsets_core.xrays.folder import XrayFolder
+from ppsets_core.xrays.picture import read_picture
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Square grey X-rays (N, 1, side, side) as uint8, their class numbers, and whose they are."""
+
+    greys: Tensor
+    labels: Tensor
+    patients: tuple[str, ...]
+    classes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, rows: Tensor) -> "TrainingSet":
+        """The X-rays of these rows."""
+        patients = tuple(self.patients[row] for row in rows.tolist())
+        return TrainingSet(self.greys[rows], self.labels[rows], patients, self.classes)
+
+    def rows_by_patient(self, share: float, seed: int) -> tuple[Tensor, Tensor]:
+        """(rest, held out) as row numbers: about `share` of the X-rays held out, no patient on both sides.
+
+        Who is held out depends on who else is there; private training needs `rows_by_each_patient`."""
+        names, count = sorted(set(self.patients)), Counter(self.patients)
+        held_out: set[str] = set()
+        held = 0
+        for index in np.random.default_rng(seed).permutation(len(names)):
+            if held >= share * len(self):
+                break
+            held_out.add(names[index])
+            held += count[names[index]]
+        return self._apart(held_out)
+
+    def rows_by_each_patient(self, share: float, seed: int) -> tuple[Tensor, Tensor]:
+        """(rest, held out), each patient held out with chance `share` by the seed and the patient's name alone, so that
+        an X-ray more or less moves no other."""
+        return self._apart({patient for patient in set(self.patients) if _place(patient, seed) < share})
+
+    def _apart(self, held_out: set[str]) -> tuple[Tensor, Tensor]:
+        is_held = torch.tensor([patient in held_out for patient in self.patients])
+        return (~is_held).nonzero()[:, 0], is_held.nonzero()[:, 0]
+
+
+def _place(patient: str, seed: int) -> float:
+    """In [0, 1), as if drawn at random."""
+    digest = hashlib.sha256(f"{seed}:{patient}".encode(errors="surrogatepass")).digest()
+    return int.from_bytes(digest[:4]) / 2**32
+
+
+def square_grey(grey: np.ndarray, side: int) -> Tensor:
+    """The whole X-ray as training keeps it: 8-bit, (1, side, side)."""
+    return (stretched(grey, side) * 255).round().to(torch.uint8)
+
+
+def read_training_set(
+    folder: XrayFolder,
+    side: int,
+    *,
+    classes: Sequence[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[TrainingSet, tuple[Refused, ...]]:
+    """A labelled folder in memory (side² bytes per X-ray), ordered by name, and what was left out: with `classes`,
+    also the X-rays of other labels; else the classes are the labels that occur.
+
+    An X-ray without a patient counts as a patient of its own, told by its pixels as they are in the file: its name may
+    depend on other files, and the squares depend on the weights, under which it must not be another patient."""
+    if classes is not None:
+        check_classes(classes)
+    rows, refused = [], list(folder.refused)
+    for xray, picture in folder.readable(refused, at_least=2 * side):
+        if xray.label is None:
+            refused.append(Refused(xray.name, "it has no label, so nothing can be learnt from it"))
+        elif classes is not None and xray.label not in classes:
+            told = f"its label '{xray.label}' is none of the classes to learn: {', '.join(classes)}"
+            refused.append(Refused(xray.name, told))
+        else:
+            square = square_grey(picture.grey, side)
+            rows.append((xray.name, xray.label, xray.patient or _name_by_pixels(folder, xray.name), square))
+        if progress:
+            progress(len(rows) + len(refused) - len(folder.refused))
+    rows.sort(key=lambda row: row[0])
+    if classes is not None and not rows:
+        raise InputError(f"No X-ray has one of the labels {', '.join(classes)}, so nothing can be learnt.")
+    classes = tuple(classes or sorted({label for _, label, _, _ in rows}))
+    if len(classes) < 2:
+        raise InputError(
+            f"Training needs labelled X-rays of at least two classes; here there are {len(rows)} of {len(classes)}. "
+            "Put each class in a sub-folder of its name, or give a labels CSV with columns file and label."
+        )
+    data = TrainingSet(
+        torch.stack([grey for *_, grey in rows]),
+        torch.tensor([classes.index(label) for _, label, _, _ in rows]),
+        tuple(patient for _, _, patient, _ in rows),
+        classes,
+    )
+    return data, tuple(refused)
+
+
+def check_classes(classes: Sequence[str]) -> None:
+    """Refuses classes that cannot be told apart or that no label can be."""
+    if not 2 <= len(set(classes)) == len(classes) or not all(name and name == shown_name(name) for name in classes):
+        raise InputError("Name at least two classes, each once, separated by commas.")
+
+
+def _name_by_pixels(folder: XrayFolder, name: str) -> str:
+    grey = read_picture(folder.original(name), name).grey
+    pixels = (grey * 255).round().astype(np.uint8)
+    return hashlib.sha256(b"%d:" % pixels.shape[1] + pixels.tobytes()).hexdigest()

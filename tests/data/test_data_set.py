@@ -1,0 +1,281 @@
+"""A data set of any size says, bit for bit, what the same records in memory say, or refuses them in the same words."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ppsets_core import FileError, Plan, Records, one_per_patient, plan, read_scores
+from ppsets_core.data import data_set as reading
+from ppsets_core.data import delimited_blocks, parquet_parts
+from ppsets_core.data.counting import Counted, choose, count
+from ppsets_core.data.data_set import open_data_set
+from ppsets_core.method.bins import bin_index
+from tests.data.data_sets import records_frame, write_csv, write_parts
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch):
+    """Batches, blocks and tasks of a few rows, so that a small data set has many of each."""
+    monkeypatch.setattr(parquet_parts, "ROWS", 37)
+    monkeypatch.setattr(delimited_blocks, "ROWS", 41)
+    monkeypatch.setattr(reading, "ROWS_AT_ONCE", 130)
+
+
+def who(records: Records) -> Counter:
+    """Stands in for the ledger's hashes: who the records are, in any order."""
+    names = [""] * len(records) if records.patients is None else records.patients.tolist()
+    return Counter(zip(records.scores.tolist(), names, strict=True))
+
+
+class Who:
+    """The same of batches."""
+
+    def __init__(self) -> None:
+        self.found: Counter = Counter()
+
+    def add(self, records: Records) -> None:
+        self.found += who(records)
+
+    def total(self) -> Counter:
+        return self.found
+
+
+def counts_in_memory(records: Records, planned: Plan) -> np.ndarray:
+    parts = [np.ones(len(records), dtype=bool)]
+    if planned.per == "diagnosis":
+        parts = [records.labels == number for number in range(planned.groups)]
+    elif planned.per:
+        parts = [records.groups[planned.per] == name for name in planned.group_names]
+    return np.stack(
+        [np.bincount(bin_index(records.scores[of], planned.m), minlength=planned.m + 1)[1:] for of in parts]
+    )
+
+
+def counted(path: Path, per: str | None = None, *, all_records: bool = False) -> Counted:
+    chosen = choose(open_data_set(path, group="site" if per == "site" else None), all_records=all_records)
+    return count(chosen, planned_for(len(chosen), per, chosen.classes), Who)
+
+
+def planned_for(n: int, per: str | None, classes: tuple[str, ...]) -> Plan:
+    groups = ["north", "south"] if per == "site" else None
+    return plan(n, 0.1, 1.0, per=per, classes=classes if per == "diagnosis" else None, groups=groups)
+
+
+@pytest.mark.parametrize("patients", [None, 90])
+@pytest.mark.parametrize("per", [None, "diagnosis", "site"])
+@pytest.mark.parametrize("parts", [1, 7, 100])
+def test_counts_people_and_plan_are_those_of_the_records_in_memory(tmp_path, patients, per, parts):
+    frame = records_frame(500, patients=patients)
+    csv = write_csv(frame, tmp_path / "scores.csv")
+    records = one_per_patient(read_scores(csv, group="site" if per == "site" else None))
+    planned = planned_for(len(records), per, records.classes)
+    for path in (csv, write_parts(frame, tmp_path / "scores", parts)):
+        found = counted(path, per)
+        assert found.plan == planned
+        assert np.array_equal(found.counts, counts_in_memory(records, planned))
+        assert found.people == who(records)
+        assert (found.unit, found.classes, found.model) == (records.unit, records.classes, records.model)
+
+
+def test_all_records_of_a_patient_are_counted_if_one_wants_them(tmp_path):
+    path = write_parts(records_frame(300, patients=40), tmp_path / "scores", 3)
+    found = counted(path, all_records=True)
+    assert (len(found), found.unit, found.counts.sum()) == (300, "record", 300)
+
+
+def test_a_score_that_is_text_is_refused_and_no_other_column_taken_for_it(tmp_path):
+    frame = pd.DataFrame({"score": [f"{number / 100}%" for number in range(100)], "uncertainty": 0.01})
+    for path in (write_csv(frame, tmp_path / "scores.csv"), write_parts(frame, tmp_path / "scores", 2)):
+        with pytest.raises(FileError, match="column 'score'"):
+            counted(path)
+    with pytest.raises(FileError, match="column 'score'"):
+        read_scores(tmp_path / "scores.csv")
+
+
+@pytest.mark.parametrize("column", ["split", "patient", "Subject_ID"])
+def test_folders_that_stand_for_a_column_are_refused(tmp_path, column):
+    frame = records_frame(40, patients=4).rename(columns={"patient": column})
+    frame.to_parquet(tmp_path / "scores", partition_cols=[column])
+    with pytest.raises(FileError, match=f"named '{column}=…'.*Write it into the files"):
+        open_data_set(tmp_path / "scores")
+
+
+def test_folders_of_dates_and_endings_in_capitals_are_read(tmp_path):
+    (tmp_path / "scores" / "date=2026-01-31").mkdir(parents=True)
+    records_frame(40).to_parquet(tmp_path / "scores" / "date=2026-01-31" / "PART.PARQUET")
+    assert len(counted(tmp_path / "scores")) == 40
+
+
+def test_bare_scores_with_and_without_a_header(tmp_path):
+    scores = np.random.default_rng(0).random(333)
+    for name, header in (("bare.csv", ""), ("named.csv", "score\n")):
+        path = tmp_path / name
+        path.write_text(header + "\n".join(map(repr, scores.tolist())))
+        assert counted(path).people == Counter((score, "") for score in scores.tolist())
+
+
+def test_rows_may_be_in_any_order_where_each_patient_has_one(tmp_path):
+    frame = records_frame(400)
+    shuffled = frame.sample(frac=1, random_state=1)
+    one, other = (counted(write_parts(f, tmp_path / name, 7)) for f, name in ((frame, "a"), (shuffled, "b")))
+    assert np.array_equal(one.counts, other.counts)
+    assert one.people == other.people
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    row=st.integers(0, 299),
+    damage=st.sampled_from(
+        [("normal", np.nan), ("normal", -0.5), ("viral", 1.5), ("label", "nobody"), ("viral", 0.9999)]
+    ),
+    parts=st.sampled_from([1, 4, 9]),
+)
+def test_a_bad_row_is_refused_as_in_memory_and_named_by_its_part(tmp_path_factory, row, damage, parts):
+    column, value = damage
+    frame = records_frame(300)
+    frame.loc[row, column] = value
+    folder = tmp_path_factory.mktemp("damaged")
+    with pytest.raises(FileError) as expected:
+        read_scores(write_csv(frame, folder / "whole.csv"))
+    with pytest.raises(FileError) as found:
+        counted(write_parts(frame, folder / "scores", parts))
+    edges = np.linspace(0, 300, parts + 1).astype(int)
+    part = int(np.searchsorted(edges, row, side="right")) - 1
+    named = f"scores/part-{part:05d}.parquet, row {row - edges[part] + 1}"
+    assert str(found.value) == str(expected.value).replace(f"whole.csv, line {row + 2}", named)
+
+
+def test_of_several_bad_parts_the_first_is_named(tmp_path):
+    frame = records_frame(300)
+    frame.loc[[120, 280], "normal"] = np.nan
+    frame.loc[200, "label"] = "nobody"
+    with pytest.raises(FileError, match=r"^scores/part-00001.parquet, row 46, column 'normal': the value is missing"):
+        counted(write_parts(frame, tmp_path / "scores", 4))
+
+
+def test_a_bad_row_of_a_large_csv_is_named_by_its_line(tmp_path):
+    frame = records_frame(200)
+    frame.loc[150, "label"] = "nobody"
+    with pytest.raises(FileError, match=r"^scores.csv, line 152, column 'label': the label is none of"):
+        counted(write_csv(frame, tmp_path / "scores.csv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("score\n0.1\n\0", "not a text file"),
+        ("label,normal,viral\nnormal,0.5,0.5\nviral,0.5\n", "line 3: it has 2 cells where the header has 3"),
+        ("0.1,0.2\n", "the first line must name the columns"),
+        ("label,normal,viral\n", "it is empty"),
+        ("", "it is empty"),
+    ],
+)
+def test_a_csv_that_is_none_is_refused(tmp_path, text, words):
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    with pytest.raises(FileError, match=words):
+        open_data_set(path)
+
+
+def test_a_csv_in_another_encoding_is_named_by_its_line(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_bytes(b"label,normal,viral\nnormal,0.5,0.5\nn\xf6rmal,0.5,0.5\n")
+    with pytest.raises(FileError, match=r"scores.csv, line 3: the text is not UTF-8"):
+        open_data_set(path)
+
+
+def test_every_part_must_have_the_columns_of_the_first(tmp_path):
+    path = write_parts(records_frame(100), tmp_path / "scores", 2)
+    records_frame(50).drop(columns="viral").to_parquet(path / "part-00001.parquet", index=False)
+    with pytest.raises(FileError, match=r"^scores/part-00001.parquet: its columns are not those of scores/part-00000"):
+        open_data_set(path)
+
+
+def test_every_row_must_be_of_the_first_row_s_model(tmp_path):
+    frame = records_frame(100).assign(model="0" * 16)
+    frame.loc[80, "model"] = "1" * 16
+    with pytest.raises(FileError, match=r"^scores/part-00003.parquet, row 6, column 'model': it is of another model"):
+        counted(write_parts(frame, tmp_path / "scores", 4))
+
+
+def test_a_part_that_is_damaged_missing_or_empty(tmp_path):
+    path = write_parts(records_frame(100), tmp_path / "scores", 2)
+    opened = open_data_set(path)
+    (path / "part-00001.parquet").write_bytes(b"PAR1 and no more PAR1")
+    with pytest.raises(FileError, match=r"part-00001.parquet: the Parquet file is damaged"):
+        open_data_set(path)
+    (path / "part-00001.parquet").unlink()
+    with pytest.raises(FileError, match=r"part-00001.parquet: it cannot be opened"):
+        count(choose(opened), planned_for(100, None, ()), Who)
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(FileError, match="no Parquet file"):
+        open_data_set(tmp_path / "bare")
+    with pytest.raises(FileError, match="no such file or folder"):
+        open_data_set(tmp_path / "nowhere")
+    pq.write_table(pa.table({"score": pa.array([], pa.float64())}), tmp_path / "none.parquet")
+    with pytest.raises(FileError, match="it is empty"):
+        open_data_set(tmp_path / "none.parquet")
+
+
+def test_a_data_set_that_grows_while_it_is_read_is_refused(tmp_path):
+    path = write_parts(records_frame(100), tmp_path / "scores", 2)
+    chosen = choose(open_data_set(path))
+    records_frame(60).to_parquet(path / "part-00001.parquet", index=False)
+    with pytest.raises(FileError, match="it changed while it was read"):
+        count(chosen, planned_for(100, None, chosen.classes), Who)
+
+
+def test_types_that_parquet_knows(tmp_path):
+    """Whole numbers, decimals, small floats and dictionaries are read; text is no number, and a date no column."""
+    labels = pd.Categorical.from_codes([0, 1, 1], ["normal", "viral"])
+    frame = pd.DataFrame(
+        {"label": labels, "normal": np.array([0.5, 0.25, 0], dtype=np.float32), "when": pd.Timestamp(0)}
+    )
+    frame["viral"] = pa.array([0.5, 0.75, 1.0]).cast(pa.decimal128(10, 4)).to_pandas()
+    path = tmp_path / "scores.parquet"
+    frame.to_parquet(path, index=False)
+    assert read_scores(path).scores.tolist() == [0.5, 0.25, 0.0]
+    assert counted(path).people == who(read_scores(path))
+
+
+@pytest.mark.parametrize("patients", [None, 60])
+@pytest.mark.parametrize("split", [None, "calibration"])
+def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split, patients):
+    frame = records_frame(300, patients=patients).assign(split=np.resize(["train", "calibration", "test"], 300))
+    csv = write_csv(frame, tmp_path / "scores.csv")
+    records = one_per_patient(read_scores(csv, split=split))
+    for path in (csv, write_parts(frame, tmp_path / "scores", 5)):
+        chosen = choose(open_data_set(path, split=split))
+        found = count(chosen, planned_for(len(chosen), None, ()), Who)
+        assert found.people == who(records)
+        assert chosen.read == (200 if split is None else 100)
+
+
+def test_a_part_that_is_not_there_is_refused(tmp_path):
+    path = write_parts(records_frame(60).assign(split="train"), tmp_path / "scores", 2)
+    with pytest.raises(FileError, match="there is no row that may be used"):
+        open_data_set(path)
+    with pytest.raises(FileError, match="cannot be used"):
+        open_data_set(path, split="train")
+    with pytest.raises(FileError, match="there is no column 'split'"):
+        open_data_set(write_parts(records_frame(60), tmp_path / "other", 2), split="test")
+
+
+def test_a_part_that_is_a_link_out_of_the_folder_is_refused(tmp_path):
+    """A folder of the server must not open what lies beside it."""
+    folder, outside = tmp_path / "ward", tmp_path / "elsewhere"
+    for place in (folder, outside):
+        place.mkdir()
+        pq.write_table(pa.table({"score": [0.1, 0.2]}), place / "part-0.parquet")
+    (folder / "part-1.parquet").symlink_to(folder / "part-0.parquet")
+    assert open_data_set(folder).rows == 4
+    (folder / "part-2.parquet").symlink_to(outside / "part-0.parquet")
+    with pytest.raises(FileError, match=r"part-2\.parquet: it is a link that leads out of the folder"):
+        open_data_set(folder)

@@ -1,0 +1,347 @@
+"""Score files of every format, good and bad, from a path, an upload and bytes."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ppsets_core import FileError, read_scores
+from ppsets_core.data.counting import choose
+from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.new_patients import read_new_patients
+from ppsets_core.data.parquet import plain_columns
+from ppsets_core.files.names import same_names
+from ppsets_core.files.spreadsheet import plain_cell
+
+SCORES = np.array([0.25, 0.0, 1.0, 0.5])
+TABLE = {
+    "patient": ["a", "a", "b", "c"],
+    "label": ["viral", "normal", "normal", "viral"],
+    "normal": [0.25, 1.0, 0.5, 0.125],
+    "viral": [0.75, 0.0, 0.5, 0.875],
+}
+ROWS = list(zip(*TABLE.values(), strict=True))
+TRUE_SCORES = [0.25, 0.0, 0.5, 0.125]
+
+
+def npy(array, **options) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array, **options)
+    return out.getvalue()
+
+
+def npz(**arrays) -> bytes:
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+def parquet(columns: dict) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def csv(separator=",", comma=False, header=True) -> str:
+    rows = [separator.join(TABLE)] if header else []
+    for row in ROWS:
+        cells = [str(cell) for cell in row]
+        rows.append(separator.join(cell.replace(".", ",") if comma else cell for cell in cells))
+    return "\n".join(rows)
+
+
+SCORE_FILES = {
+    "header.csv": b"score\n0.25\n0\n1\n0.5\n",
+    "no-header.csv": b"0.25\n0\n1\n0.5",
+    "only-numeric.csv": b"name,value\nx,0.25\ny,0\nz,1\nw,0.5\n",
+    "capital.csv": b"SCORE , name\n0.25,a\n0,b\n1,c\n0.5,d\n",
+    "decimal-comma.csv": b"score\n0,25\n0,0\n1,0\n0,5\n",
+    "windows.csv": b"\xef\xbb\xbfscore\r\n0.25\r\n0\r\n1\r\n0.5\r\n\r\n",
+    "utf16.csv": "score\n0.25\n0\n1\n0.5\n".encode("utf-16"),
+    "blank-lines.csv": b"score,n\n\n0.25,1\n,\n0,2\n1,3\n0.5,4\n\n",
+    "tabs.tsv": b"score\tname\n0.25\ta\n0\tb\n1\tc\n0.5\td\n",
+    "quoted.csv": b'"score","name"\n"0.25","a, b"\n"0","x"\n"1","y"\n"0.5","z"\n',
+    "array.npy": npy(SCORES),
+    "column.npy": npy(SCORES[:, None].astype(np.float32)),
+    "archive.npz": npz(scores=SCORES),
+    "table.parquet": parquet({"score": SCORES, "name": ["a", "b", "c", "d"]}),
+    "list.json": b"[0.25, 0, 1, 0.5]",
+    "records.json": json.dumps([{"score": s} for s in SCORES.tolist()]).encode(),
+    "columns.json": json.dumps({"scores": SCORES.tolist()}).encode(),
+    "misnamed.csv": npy(SCORES),
+}
+PROBABILITY_FILES = {
+    "comma.csv": csv().encode(),
+    "semicolon.csv": csv(";", comma=True).encode(),
+    "tab.tsv": csv("\t", comma=True).encode(),
+    "split.csv": csv().replace("patient", "split,patient", 1).replace("\n", "\nx,").encode(),
+    "table.parquet": parquet(TABLE),
+    "records.json": json.dumps(
+        [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+    ).encode(),
+    "columns.json": json.dumps(TABLE).encode(),
+    "named.npz": npz(**{name: np.array(column) for name, column in TABLE.items()}),
+    "matrix.npz": npz(
+        probabilities=np.array([TABLE["normal"], TABLE["viral"]]).T,
+        labels=np.array(TABLE["label"]),
+        classes=np.array(["normal", "viral"]),
+        patients=np.array(TABLE["patient"]),
+    ),
+}
+
+
+class Upload(io.BytesIO):
+    """As Streamlit hands it over: a stream with a name, possibly read before."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        super().__init__(data)
+        self.name = name
+        self.read()
+
+
+@pytest.mark.parametrize("name", SCORE_FILES)
+def test_scores_from_path_upload_and_bytes(name, tmp_path):
+    (tmp_path / name).write_bytes(SCORE_FILES[name])
+    for file in (tmp_path / name, str(tmp_path / name), Upload(name, SCORE_FILES[name])):
+        records = read_scores(file)
+        assert records.scores.tolist() == SCORES.tolist()
+        assert records.source == name
+        assert records.probabilities is None
+    assert read_scores(SCORE_FILES[name], name=name).scores.dtype == np.float64
+
+
+@pytest.mark.parametrize("name", PROBABILITY_FILES)
+def test_probabilities_with_labels_and_patients(name):
+    records = read_scores(Upload(name, PROBABILITY_FILES[name]))
+    assert records.scores.tolist() == TRUE_SCORES
+    assert records.classes == ("normal", "viral")
+    assert records.labels.tolist() == [1, 0, 0, 1]
+    assert records.patients.tolist() == TABLE["patient"]
+    assert records.patient_count == 3
+
+
+def test_labels_may_be_positions_or_differ_in_case():
+    assert read_scores(b"label,p0,p1\n1,0.25,0.75\n0,0.5,0.5").labels.tolist() == [1, 0]
+    assert read_scores(b"label,Normal,Viral\nviral,0.25,0.75\nNORMAL,0.5,0.5").labels.tolist() == [1, 0]
+
+
+def test_each_label_is_read_on_its_own():
+    text = b"label,Normal,Viral\nviral,0.25,0.75\nNormal,0.5,0.5\n1,0.5,0.5\n"
+    assert read_scores(text).labels.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("label", ["normal", "viral", "other"])
+def test_a_score_column_wins_whatever_the_other_columns_and_labels_are(label):
+    records = read_scores(f"score,label,normal,viral\n0.5,{label},0.5,0.5\n0.25,viral,0.25,0.75".encode())
+    assert records.scores.tolist() == [0.5, 0.25]
+    assert records.classes == ()
+
+
+REFUSALS = {
+    "empty.csv": (b"", "empty.csv: the file is empty"),
+    "blank.csv": (b"\n \n", "the file is empty"),
+    "header-only.csv": (b"score\n", "empty. At least one record"),
+    "header-only-2.csv": (b"label,a,b\n", "empty"),
+    "nan.csv": (b"score\n0.1\nnan\n0.3", "nan.csv, line 3, column 'score': the value is missing or not a finite"),
+    "gap.csv": (b"score,x\n0.1,1\n,2\n0.3,3", "gap.csv, line 3, column 'score': the value is missing"),
+    "text.csv": (b"score\n0.1\nhigh\n0.3", "text.csv, line 3, column 'score'"),
+    "infinite.csv": (b"score\n0.1\ninf", "line 3"),
+    "outside.csv": (b"score\n\n0.1\n1.5\n2.5", "line 4, column 'score': the score is outside .* \\(2 such places\\)"),
+    "negative.npy": (npy(np.array([0.1, -0.2])), "row 2, column 'score': the score is outside"),
+    "sum.csv": (b"label,a,b\na,0.5,0.6", "line 2: the probabilities do not sum to 1.*taken as classes: a, b"),
+    "logits.csv": (b"label,a,b\na,2.5,-1.5", "line 2, column 'a': the probability is outside .* not logits"),
+    "label.csv": (b"label,a,b\na,0.5,0.5\nsecret,0.5,0.5", "line 3, column 'label': the label is none of .*a, b"),
+    "no-probabilities.csv": (b"label,patient\na,1", "a 'label' but no probabilities"),
+    "one-class.csv": (b"label,a\na,1", "a 'label' but no probabilities"),
+    "twice.csv": (b"score,score\n0.1,0.2", "the column 'score' stands more than once"),
+    "twice-in-plural.csv": (b"score,Scores\n0.1,0.2", "the column 'score' stands more than once"),
+    "twice.json": (b'{"score": [0.1], "score": [0.2]}', "the column 'score' stands more than once"),
+    "unclear.csv": (b"a,b\n0.1,0.2", "2 columns hold numbers"),
+    "no-numbers.csv": (b"a,b\nx,y", "no column of numbers"),
+    "no-header.csv": (b"0.1,0.2\n0.3,0.4", "line 1: the first line must name the columns"),
+    "ragged.csv": (b"score,name\n0.1,a\n0.2\n", "line 3: it has 1 cells where the header has 2"),
+    "latin1.csv": ("score,name\n0.1,Jürgen".encode("latin-1"), "line 2: the text is not UTF-8"),
+    "binary.csv": (b"score\n\0\0\0", "not a text file"),
+    "pickled.npy": (npy(np.array([{}], dtype=object), allow_pickle=True), "holds pickled objects"),
+    "pickled.npz": (npz(score=np.array([{}], dtype=object)), "holds pickled objects"),
+    "matrix.npy": (npy(np.ones((2, 3)) / 3), "one score per record. For probabilities use NPZ"),
+    "short.npy": (npy(SCORES)[:-3], "cut short"),
+    "huge.npy": (npy(SCORES).replace(b"(4,)", b"(9999999999999,)"), "header is damaged|cut short"),
+    "short.npz": (npz(score=SCORES)[:60], "archive is damaged"),
+    "sheet.npz": (b"PK\x03\x04 not really", "archive is damaged"),
+    "short.parquet": (parquet({"score": SCORES})[:-9], "Parquet file is damaged or cut short"),
+    "nested.parquet": (parquet({"score": [[0.1], [0.2]]}), "the column 'score' is nested"),
+    "lengths.json": (b'{"label": ["a"], "a": [0.5, 0.5], "b": [0.5, 0.5]}', "not all of one length"),
+    "nested.json": (b"[[0.1], [0.2]]", "nested"),
+    "number.json": (b'{"score": 0.5}', "list of scores"),
+    "cut.json": (b"[0.1,\n0.2", "line 2: it is not valid JSON"),
+    "deep.json": (b"[" * 100_000, "not valid JSON"),
+    "shape.npz": (npz(probabilities=np.ones((2, 2)) / 2, labels=[0, 1], classes=["a"]), "1 names for 2 probabilities"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_name_the_file_the_place_and_the_remedy(name):
+    data, what = REFUSALS[name]
+    with pytest.raises(FileError, match=what) as refusal:
+        read_scores(Upload(name, data))
+    assert str(refusal.value).startswith(name)
+    assert "secret" not in str(refusal.value)
+
+
+def test_a_missing_path_and_a_file_too_large(tmp_path, monkeypatch):
+    with pytest.raises(FileError, match=r"gone\.csv: There is no such file"):
+        read_scores(tmp_path / "gone.csv")
+    monkeypatch.setattr("ppsets_core.data.score_file.MAX_BYTES", 10)
+    with pytest.raises(FileError, match="larger than"):
+        read_scores(b"score\n0.123456789")
+
+
+GOOD = [data for files in (SCORE_FILES, PROBABILITY_FILES) for data in files.values()]
+
+
+@given(st.sampled_from(GOOD), st.data())
+@settings(max_examples=200, deadline=None)
+def test_damaged_files_are_read_or_refused(good, data):
+    damaged = bytearray(good)
+    for _ in range(data.draw(st.integers(1, 8))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    damaged = bytes(damaged[: data.draw(st.integers(0, len(damaged)))])
+    _read_or_refuse(damaged)
+
+
+@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".npy", ".npz", ".json", ""]))
+@example(b"\xff\xfe\x00", ".csv")
+@example(b";", ".csv")
+@settings(max_examples=200, deadline=None)
+def test_random_bytes_are_read_or_refused(data, ending):
+    _read_or_refuse(data, "file" + ending)
+
+
+def _read_or_refuse(data: bytes, name: str = "file.csv") -> None:
+    try:
+        if data.startswith(b"PAR1"):  # a process for each example would take minutes
+            plain_columns(data)
+            return
+        records = read_scores(data, name=name)
+    except FileError:
+        return
+    assert ((records.scores >= 0) & (records.scores <= 1)).all()
+
+
+MODEL = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"score,Model\n0.1,{MODEL}\n0.2,{MODEL}\n".encode(),
+        f"model\tlabel\ta\tb\n{MODEL}\ta\t0.5\t0.5\n".encode(),
+        parquet({"score": [0.1, 0.2], "model": [MODEL, MODEL]}),
+        json.dumps([{"score": 0.1, "model": MODEL}]).encode(),
+        npz(score=np.array([0.1]), model=np.array([MODEL])),
+    ],
+    ids=["csv", "tsv", "parquet", "json", "npz"],
+)
+def test_the_model_behind_the_scores_is_read(data):
+    assert read_scores(data).model == MODEL
+
+
+@pytest.mark.parametrize("word", ["ResNet-18", "", "0123456789ABCDEF", MODEL + "0", MODEL + "\u0660"])
+def test_another_programs_word_for_a_model_is_no_fingerprint(word):
+    assert read_scores(f"score,model,x\n0.1,{word},1\n0.2,{word},2\n".encode()).model is None
+
+
+@pytest.mark.parametrize(("first", "second"), [(MODEL, MODEL[::-1]), (MODEL, "ResNet-18"), ("ResNet-18", MODEL)])
+def test_scores_of_two_models_are_refused_by_line(first, second):
+    with pytest.raises(FileError, match=r"s\.csv, line 3, column 'model': it is of another model than the first row"):
+        read_scores(f"score,model\n0.1,{first}\n0.2,{second}\n".encode(), "s.csv")
+
+
+def test_a_column_of_groups_is_read_by_its_name():
+    data = b"site,score,patient\nnorth,0.25,a\n2,0.5,b\nnorth,0.75,c\n"
+    records = read_scores(data, group="site")
+    assert list(records.groups["site"]) == ["north", "2", "north"]
+    assert records.scores.tolist() == [0.25, 0.5, 0.75]
+    assert read_scores(data).groups == {}
+    with pytest.raises(FileError, match=r"s\.csv: there is no column 'ward'"):
+        read_scores(data, "s.csv", group="ward")
+
+
+def test_groups_that_are_numbers_are_neither_scores_nor_classes():
+    assert read_scores(b"ward,value\n1,0.25\n2,0.5\n", group="ward").scores.tolist() == [0.25, 0.5]
+    records = read_scores(b"ward,label,a,b\n1,a,0.25,0.75\n2,b,0.5,0.5\n", group="ward")
+    assert (records.classes, list(records.groups["ward"])) == (("a", "b"), ["1", "2"])
+
+
+@pytest.mark.parametrize("name", ["patient", "Patient_ID", "PatientID", "patient id", "subject"])
+def test_patients_are_known_by_the_usual_names(name):
+    records = read_scores(f"{name},score\n7,0.1\n7,0.2\n9,0.3\n".encode(), "s.csv")
+    assert list(records.patients) == ["7", "7", "9"]
+
+
+def test_a_patient_that_a_format_stores_as_not_a_number_is_nobody():
+    """A table of numbers with gaps, as it is saved: its gaps are many people, not one called 'nan'."""
+    archive, parquet = io.BytesIO(), io.BytesIO()
+    gaps = np.array([17.0, np.nan, np.nan])
+    np.savez(archive, score=[0.1, 0.2, 0.3], patient=gaps)
+    pq.write_table(pa.table({"score": [0.1, 0.2, 0.3], "patient": gaps}), parquet)
+    table = json.dumps({"score": [0.1, 0.2, 0.3], "patient": [17, float("nan"), None]}).encode()
+    for data, name in ((archive.getvalue(), "a.npz"), (parquet.getvalue(), "a.parquet"), (table, "a.json")):
+        assert read_scores(data, name).patients.tolist() == ["17", "", ""]
+
+
+def parquet_of(**columns) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", ["split", "patient", "novelty"])
+def test_a_column_that_means_something_is_never_passed_over_for_its_type(name, tmp_path):
+    data = parquet_of(score=[0.1, 0.2], **{name: pa.array([b"train", b"b"], pa.binary())})
+    with pytest.raises(FileError, match=f"the column '{name}' is neither of numbers nor of text"):
+        read_scores(data, "a.parquet")
+    (tmp_path / "part.parquet").write_bytes(data)
+    with pytest.raises(FileError, match=f"the column '{name}' is neither of numbers nor of text"):
+        open_data_set(tmp_path)
+
+
+def test_whether_patients_have_a_column_does_not_hinge_on_one_name(tmp_path):
+    """A column of text without an entry has no type in Parquet; a JSON record may lack a key."""
+    for patients in (pa.nulls(3), pa.array([None, None, "z"])):
+        data = parquet_of(score=[0.1, 0.2, 0.3], patient=patients)
+        assert read_scores(data, "a.parquet").has_patients
+        (tmp_path / "part.parquet").write_bytes(data)
+        chosen = choose(open_data_set(tmp_path))
+        assert (chosen.unit, len(chosen)) == ("patient", 3)
+    with pytest.raises(FileError, match="record 3: its fields are not those of the first"):
+        read_scores(json.dumps([{"score": 0.1}, {"score": 0.2}, {"score": 0.3, "patient": "z"}]).encode(), "a.json")
+
+
+def test_bytes_that_are_no_text_are_refused_and_make_no_two_patients_one():
+    out = io.BytesIO()
+    np.savez(out, score=np.array([0.1, 0.2]), patient=np.array([b"M\xfcller", b"M\xf6ller"]))
+    with pytest.raises(FileError, match="patient"):
+        read_scores(out.getvalue(), "a.npz")
+
+
+def test_any_name_may_be_a_class_and_labels_are_alike_in_any_unicode_form():
+    rows = "COVID,fibr\u00f6se,label\n0.2,0.8,fibro\u0308se\n0.9,0.1,covid\n"
+    found = read_scores(rows.encode(), "a.csv")
+    assert found.scores.tolist() == pytest.approx([0.2, 0.1])
+    new = read_new_patients(rows.replace("fibr\u00f6se", "fibro\u0308se").encode(), classes=found.classes)
+    assert new.labels.tolist() == [1, 0]
+
+
+def test_a_long_number_that_is_none_takes_no_time():
+    names = ["0" * 998 + "x"] * 3000
+    assert same_names(names) == names
+    spellings = ["0", "00", "0.0", "17", "017", "17.0", "17.", "-017", "1.50", "-", "", "0x", "100"]
+    assert same_names(spellings) == ["0", "0", "0", "17", "17", "17", "17", "-17", "1.50", "-", "", "0x", "100"]
+    assert plain_cell(";" + " " * 900 + "x") == ";" + " " * 900 + "x"

@@ -1,0 +1,119 @@
+"""Records as values, and one record per patient, chosen without looking at scores or at other patients."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppsets_core import one_per_patient, read_scores
+from ppsets_core.data import Records
+
+
+def records(patients: list[str], scores=None) -> Records:
+    scores = np.arange(len(patients)) / max(1, len(patients)) if scores is None else np.asarray(scores)
+    return Records("test", scores, scores, patients=np.array(patients))
+
+
+PATIENTS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40)
+
+
+@given(PATIENTS)
+def test_each_patient_keeps_exactly_one_of_its_own_records(patients):
+    before = records(patients)
+    after = one_per_patient(before)
+    assert sorted(after.patients) == sorted(set(patients))
+    for patient, score in zip(after.patients, after.scores, strict=True):
+        assert score in before.scores[before.patients == patient]
+    assert (after.identity == before.identity).all()
+
+
+@given(PATIENTS, st.integers(0, 5))
+def test_the_choice_does_not_depend_on_scores(patients, seed):
+    rising = one_per_patient(records(patients, np.linspace(0, 1, len(patients))), seed)
+    falling = one_per_patient(records(patients, np.linspace(1, 0, len(patients))), seed)
+    assert np.allclose(rising.scores, 1 - falling.scores)
+
+
+@given(PATIENTS, st.integers(0, 6))
+def test_replacing_a_patient_replaces_one_record(patients, copies):
+    """Patient a's records, however many, become others: every other patient keeps the very same record."""
+    others = [p for p in patients if p != "a"]
+    scores = np.linspace(0, 0.5, len(others))
+    with_a = one_per_patient(records([*others, "a"], [*scores, 0.9]))
+    with_more = one_per_patient(records(["a"] * (copies + 1) + others, [*np.linspace(0.6, 1, copies + 1), *scores]))
+    kept = [dict(zip(r.patients, r.scores, strict=True)) for r in (with_a, with_more)]
+    assert {p: s for p, s in kept[0].items() if p != "a"} == {p: s for p, s in kept[1].items() if p != "a"}
+    assert len(with_a) == len(with_more)
+
+
+def test_every_record_of_a_patient_has_its_chance():
+    patients = [str(i) for i in range(2000) for _ in range(2)]
+    kept = one_per_patient(records(patients, np.tile([0.0, 1.0], 2000)))
+    assert 0.45 < kept.scores.mean() < 0.55
+
+
+def test_probabilities_and_labels_follow():
+    table = read_scores(b"patient,label,a,b\n1,a,0.9,0.1\n1,b,0.2,0.8\n2,a,0.6,0.4")
+    kept = one_per_patient(table)
+    assert len(kept) == 2
+    for row, label, score in zip(kept.probabilities, kept.labels, kept.scores, strict=True):
+        assert score == 1 - row[label]
+
+
+def test_groups_and_the_model_follow():
+    text = f"patient,site,model,score\n1,north,{'ab' * 8},0.5\n1,south,{'ab' * 8},0.25\n2,east,{'ab' * 8},0.75\n"
+    kept = one_per_patient(read_scores(text.encode(), group="site"))
+    assert kept.model == "ab" * 8
+    assert list(zip(kept.scores, kept.groups["site"], strict=True))[1] == (0.75, "east")
+    assert kept.groups["site"][0] == {0.5: "north", 0.25: "south"}[kept.scores[0]]
+
+
+def test_equal_records_are_equal_and_each_fact_counts():
+    text = f"patient,site,model,label,a,b\n1,n,{'ab' * 8},a,0.75,0.25\n2,s,{'ab' * 8},b,0.5,0.5\n".encode()
+    first, second = (read_scores(text, "s.csv", group="site") for _ in range(2))
+    assert first == second
+    changes = {
+        "source": "t.csv",
+        "scores": np.array([0.25, 0.25]),
+        "identity": np.array([0.25]),
+        "classes": ("a", "c"),
+        "probabilities": None,
+        "labels": np.array([0, 0]),
+        "patients": np.array(["1", "3"]),
+        "model": None,
+        "groups": {"site": np.array(["n", "n"])},
+        "unit": "patient",
+        "novelty": np.array([0.5, 0.5]),
+        "splits": np.array(["test", "test"]),
+        "left_out": 3,
+    }
+    assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
+    for name, value in changes.items():
+        assert first != dataclasses.replace(first, **{name: value}), name
+    assert first != "records"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(first)
+
+
+@pytest.mark.parametrize("patients", [["a", "b"], ["a", "a"], ["", "a"], ["", ""], None])
+def test_the_unit_is_the_choice_where_there_is_a_column_of_patients_whoever_is_in_it(patients):
+    scores = np.array([0.5, 0.25])
+    read = Records("s", scores, scores, patients=patients and np.array(patients))
+    assert read.unit == "record"
+    assert one_per_patient(read).unit == ("record" if patients is None else "patient")
+
+
+def test_a_record_without_a_name_is_a_patient_of_its_own():
+    table = read_scores(b"patient,score\na,0.1\n,0.2\na,0.3\n,0.4\nb,0.5\n,0.2\n")
+    assert table.patient_count == 5
+    kept = one_per_patient(table)
+    assert kept.patients.tolist().count("") == 3
+    assert [score for score, patient in zip(kept.scores, kept.patients, strict=True) if not patient] == [0.2, 0.4, 0.2]
+    assert len(kept) == 5
+
+
+def test_without_patients_everything_stays():
+    table = read_scores(b"score\n0.1\n0.2")
+    assert one_per_patient(table) is table

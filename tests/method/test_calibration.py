@@ -1,0 +1,243 @@
+"""Calibrations and simulations: what they hold, and JSON that can only be read back as what it was."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppsets_core import (
+    Calibration,
+    InputError,
+    Records,
+    Simulation,
+    calibrate,
+    nonprivate_threshold,
+    plan,
+    release_distribution,
+    simulate,
+)
+from ppsets_core.method.calibration_json import read_calibration
+from ppsets_core.method.release import release
+from ppsets_core.method.rules import RULES
+
+SCORES = np.random.default_rng(1).random(1000)
+MODEL = "ab" * 8
+
+
+def made_by(model: str | None, patients: bool = False, classes: tuple[str, ...] = ()) -> Records:
+    names = np.array([f"patient {i}" for i in range(len(SCORES))]) if patients else None
+    unit = "patient" if patients else "record"
+    return Records("ward", SCORES, SCORES, classes, patients=names, model=model, unit=unit)
+
+
+@pytest.mark.parametrize("method", RULES)
+def test_a_release_is_an_edge_with_the_plans_numbers(method):
+    calibration = calibrate(SCORES, 0.1, 1.0, method=method)
+    assert calibration.plan == plan(1000, 0.1, 1.0, method=method)
+    assert type(calibration) is Calibration
+    assert calibration.epsilon_spent == 1.0
+    assert calibration.threshold * calibration.m == pytest.approx(round(calibration.threshold * calibration.m))
+    assert calibration.cutoff == 1 - calibration.threshold
+
+
+def test_a_trivial_calibration_spends_nothing_and_is_the_same_for_all_data():
+    for scores in (SCORES[:8], np.zeros(8), np.ones(8)):
+        calibration = calibrate(scores, 0.1, 0.1)
+        assert calibration.is_trivial
+        assert (calibration.threshold, calibration.epsilon_spent) == (1.0, 0.0)
+
+
+@given(
+    n=st.integers(1, 400),
+    alpha=st.sampled_from([0.05, 0.1, 0.5]),
+    epsilon=st.floats(0.01, 50),
+    method=st.sampled_from(list(RULES)),
+)
+@settings(max_examples=40, deadline=None)
+def test_json_round_trip(n, alpha, epsilon, method):
+    calibration = calibrate(SCORES[:n], alpha, epsilon, method=method, m=97)
+    assert Calibration.from_json(calibration.to_json()) == calibration
+    simulation = simulate(SCORES[:n], calibration.plan, np.random.default_rng(n))
+    assert read_calibration(simulation.to_json()) == simulation
+
+
+def test_a_simulation_is_another_type_and_never_read_as_a_release():
+    simulation = simulate(SCORES, plan(1000, 0.1, 1.0), np.random.default_rng(0))
+    assert type(simulation) is Simulation
+    assert not isinstance(simulation, Calibration)
+    assert simulation.epsilon_spent == 0
+    document = json.loads(simulation.to_json())
+    assert document["kind"] == "simulation"
+    assert not document.keys() & {"unit", "dataset", "date"}
+    assert type(read_calibration(simulation.to_json())) is Simulation
+    with pytest.raises(InputError, match="This is a simulation"):
+        Calibration.from_json(simulation.to_json())
+    for changed in (document | {"kind": "release"}, {k: v for k, v in document.items() if k != "kind"}):
+        with pytest.raises(InputError, match="is missing"):
+            read_calibration(json.dumps(changed))
+
+
+@pytest.mark.parametrize("spend", [calibrate, release], ids=["calibrate", "release"])
+def test_no_generator_turns_a_release_into_a_simulation(spend):
+    arguments = (SCORES, 0.1, 1.0) if spend is calibrate else (made_by(None), plan(1000, 0.1, 1.0))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'rng'"):
+        spend(*arguments, rng=np.random.default_rng(0))
+
+
+def test_what_it_protects_and_which_model_it_is_for_are_kept():
+    drawn = calibrate(SCORES, 0.1, 1.0)
+    assert (drawn.unit, drawn.model, drawn.classes, drawn.is_for(MODEL)) == ("record", None, (), None)
+    bound = calibrate(made_by(MODEL, patients=True, classes=("flu", "none")), 0.1, 1.0)
+    back = Calibration.from_json(bound.to_json())
+    assert (back.unit, back.model, back.classes) == ("patient", MODEL, ("flu", "none"))
+    assert (back.is_for(MODEL), back.is_for("cd" * 8), back.is_for(None)) == (True, False, None)
+
+
+def test_it_names_the_data_set_that_paid_and_the_day():
+    paid = release(made_by(MODEL), plan(1000, 0.1, 1.0), dataset="Ward 3")
+    back = Calibration.from_json(paid.to_json())
+    assert back.dataset == "Ward 3"
+    assert (back.date, back.date[10], back.date[-6:]) == (paid.date, "T", "+00:00")
+    assert calibrate(SCORES, 0.1, 1.0).dataset is None
+
+
+VALID = json.loads(calibrate(SCORES, 0.1, 1.0, method="paper").to_json())
+
+
+def test_version_4_is_read_and_older_ones_are_refused():
+    old = {"familiarity" if name == "novelty" else name: value for name, value in VALID.items()} | {"version": 4}
+    assert Calibration.from_json(json.dumps(old)) == Calibration.from_json(json.dumps(VALID))
+    with pytest.raises(InputError, match="version is neither 4 nor 5"):
+        Calibration.from_json(json.dumps(old | {"version": 3}))
+
+
+CHANGES = {
+    "another format": {"format": "x"},
+    "a later version": {"version": 6},
+    "version 4 with fields of version 5": {"version": 4},
+    "unknown unit": {"unit": "hospital"},
+    "unit missing": {"unit": None},
+    "unit a list": {"unit": ["patient"]},
+    "model no fingerprint": {"model": "=cmd|x"},
+    "model a number": {"model": 1234567890123456},
+    "model on two lines": {"model": "0123456789abcdef\n"},
+    "classes a word": {"classes": "normal"},
+    "a class twice": {"classes": ["normal", "normal"]},
+    "a class that is no text": {"classes": ["normal", 3]},
+    "a class on two lines": {"classes": ["nor\nmal", "flu"]},
+    "data set a number": {"dataset": 3},
+    "data set empty": {"dataset": ""},
+    "date in words": {"date": "yesterday"},
+    "date that is none": {"date": "2026-13-45T00:00:00+00:00"},
+    "date without a zone": {"date": "2026-01-31T12:00:00"},
+    "per diagnosis with one threshold": {"per": "diagnosis"},
+    "groups of nobody": {"groups": 2},
+    "group names of nobody": {"group_names": ["north", "south"]},
+    "version true": {"version": True},
+    "unknown kind": {"kind": "draft"},
+    "threshold above 1": {"threshold": 1.5},
+    "threshold zero": {"threshold": 0},
+    "threshold off the grid": {"threshold": 0.123456},
+    "threshold text": {"threshold": "0.5"},
+    "threshold true": {"threshold": True},
+    "n negative": {"n": -5},
+    "n fractional": {"n": 1000.5},
+    "alpha too large": {"alpha": 0.7},
+    "epsilon zero": {"epsilon": 0},
+    "another method": {"method": "magic"},
+    "method a list": {"method": ["paper"]},
+    "m of one": {"m": 1},
+    "m missing": {"m": None},
+    "gamma missing": {"gamma": None},
+    "gamma of one": {"gamma": 1},
+    "level that does not follow": {"level": 0.5},
+    "rank where there is none": {"rank": 900},
+    "lower bound that does not follow": {"coverage_lower": 0.99},
+    "an unknown field": {"note": "hello"},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_changed_fields_are_refused(change):
+    with pytest.raises(InputError, match="This calibration cannot be used"):
+        Calibration.from_json(json.dumps(VALID | change))
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_each_field_must_be_there(name):
+    with pytest.raises(InputError, match="cannot be used"):
+        Calibration.from_json(json.dumps({k: v for k, v in VALID.items() if k != name}))
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
+@pytest.mark.parametrize("name", ["threshold", "alpha", "epsilon", "gamma", "level", "coverage_lower"])
+def test_numbers_that_are_not_finite_are_refused(name, value):
+    text = json.dumps(VALID | {name: "HERE"}).replace('"HERE"', value)
+    with pytest.raises(InputError, match="cannot be used"):
+        Calibration.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "null", "{", "[" * 100_000, '{"format": 1, "format": 2}', " " * 600_000, b"{}", None]
+)
+def test_other_texts_are_refused(text):
+    with pytest.raises(InputError, match="cannot be used"):
+        Calibration.from_json(text)
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text):
+    with pytest.raises(InputError):
+        Calibration.from_json(text)
+
+
+def test_a_calibration_is_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Calibration.from_json(json.dumps(VALID)).threshold = 0.1
+
+
+def test_nonprivate_threshold_is_the_conformal_order_statistic():
+    scores = np.arange(1, 11) / 10
+    assert nonprivate_threshold(scores, 0.1) == 1.0  # ⌈0.9 · 11⌉ = 10
+    assert nonprivate_threshold(scores, 0.5) == 0.6  # ⌈0.5 · 11⌉ = 6
+    assert nonprivate_threshold(np.arange(1, 10) / 10, 0.3) == 0.7  # exactly 0.7 · 10 = 7, not 8
+    assert nonprivate_threshold(scores[:5], 0.1) == 1.0  # too few records
+
+
+@pytest.mark.parametrize(
+    ("scores", "what"),
+    [
+        ([], "empty"),
+        ([0.1, math.nan], "scores, row 2: the value is missing or not a finite number"),
+        ([0.1, 0.2, math.inf], "row 3"),
+        ([0.1, 1.1], "row 2: the score is outside"),
+        ([-0.1], "row 1: the score is outside"),
+        ([["0.1"]], "expected numbers only"),
+        ([[0.1]], "2 dimensions"),
+        ([0.1, [0.2]], "not all of one length"),
+        ([0.1 + 0j], "expected numbers only"),
+    ],
+)
+@pytest.mark.parametrize("use", [lambda s: calibrate(s, 0.1, 1.0), lambda s: nonprivate_threshold(s, 0.1)])
+def test_bad_scores_are_refused_with_their_place_and_without_their_value(use, scores, what):
+    with pytest.raises(InputError, match=what) as refusal:
+        use(scores)
+    assert "1.1" not in str(refusal.value)
+
+
+def test_a_generator_is_not_a_seed():
+    with pytest.raises(InputError, match=r"numpy\.random\.Generator"):
+        simulate(SCORES, plan(1000, 0.1, 1.0), 42)
+
+
+def test_a_plan_for_another_number_of_records_is_refused():
+    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
+        release_distribution(SCORES, plan(10, 0.1, 1.0))
+    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
+        release(made_by(None), plan(10, 0.1, 1.0))
+    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
+        simulate(SCORES, plan(10, 0.1, 1.0), np.random.default_rng(0))

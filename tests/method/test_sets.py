@@ -1,0 +1,140 @@
+"""Sets and their evaluation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ppsets_core import (
+    InputError,
+    Records,
+    calibrate,
+    conformity_scores,
+    evaluate,
+    plan,
+    prediction_sets,
+    ranked_sets,
+    simulate,
+)
+from ppsets_core.method.intervals import clopper_pearson
+
+PROBABILITIES = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25], [0.34, 0.33, 0.33], [0.1, 0.1, 0.8]])
+LABELS = np.array([0, 1, 2, 0])
+CLASSES = ("bacterial", "normal", "viral")
+SCORES = np.linspace(0, 0.8, 500)
+RECORDS = Records("ward", SCORES, SCORES, CLASSES)
+DRAWN = {
+    "release": calibrate(RECORDS, 0.1, 5.0),
+    "simulation": simulate(RECORDS, plan(500, 0.1, 5.0), np.random.default_rng(0)),
+}
+
+
+def test_the_cutoff_is_inclusive():
+    assert prediction_sets([[0.75, 0.25]], 0.25).tolist() == [[True, False]]
+    assert prediction_sets([[0.75, 0.25]], np.nextafter(0.25, 0)).tolist() == [[False, False]]
+
+
+def test_sets_may_be_empty_or_full():
+    assert not prediction_sets(PROBABILITIES, 0.0).any()
+    assert prediction_sets(PROBABILITIES, 1.0).all()
+
+
+@given(arrays(np.float64, (20, 3), elements=st.floats(0.01, 1)), st.integers(2, 10**6))
+def test_a_record_is_in_the_set_of_its_own_bins_edge(raw, m):
+    from ppsets_core.method.bins import bin_index
+
+    probabilities = raw / raw.sum(axis=1, keepdims=True)
+    labels = np.arange(20) % 3
+    for i, edge in enumerate(bin_index(conformity_scores(probabilities, labels), m) / m):
+        assert prediction_sets(probabilities[i : i + 1], edge)[0, labels[i]]
+
+
+@pytest.mark.parametrize("drawn", DRAWN.values(), ids=DRAWN)
+def test_a_calibration_cuts_where_its_threshold_does(drawn):
+    sets = prediction_sets(PROBABILITIES, drawn.threshold)
+    assert (prediction_sets(PROBABILITIES, drawn) == sets).all()
+    assert (prediction_sets(PROBABILITIES, drawn, classes=CLASSES) == sets).all()
+    assert ranked_sets(PROBABILITIES, drawn) == ranked_sets(PROBABILITIES, drawn.threshold)
+    by_hand, measured = evaluate(PROBABILITIES, LABELS, drawn.threshold), evaluate(PROBABILITIES, LABELS, drawn)
+    assert (measured.coverage, measured.mean_size) == (by_hand.coverage, by_hand.mean_size)
+
+
+@pytest.mark.parametrize("drawn", DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize("use", [prediction_sets, ranked_sets, lambda p, c, **k: evaluate(p, [0], c, **k)])
+@pytest.mark.parametrize(
+    ("probabilities", "classes", "what"),
+    [
+        ([[0.5, 0.5]], None, "is for 3 classes and there are probabilities of 2"),
+        ([[0.25, 0.25, 0.25, 0.25]], None, "is for 3 classes and there are probabilities of 4"),
+        ([[0.5, 0.5]], ("normal", "viral"), r"is for 3 classes .* of 2 \(normal, viral\)"),
+        (
+            [[0.5, 0.25, 0.25]],
+            ("normal", "bacterial", "viral"),
+            r"bacterial, normal, viral.*\(normal, bacterial, viral",
+        ),
+        ([[0.5, 0.25, 0.25]], ("cat", "dog", "horse"), "cat, dog, horse.* Use the calibration of that model"),
+    ],
+)
+def test_probabilities_of_other_classes_are_refused_by_number_and_by_name(drawn, use, probabilities, classes, what):
+    with pytest.raises(InputError, match=what):
+        use(probabilities, drawn, classes=classes)
+
+
+def test_a_calibration_of_bare_scores_knows_no_classes_and_refuses_none():
+    drawn = calibrate(SCORES, 0.1, 5.0)
+    assert prediction_sets([[0.9, 0.1]], drawn, classes=("cat", "dog")).shape == (1, 2)
+    assert prediction_sets(PROBABILITIES, drawn, classes=CLASSES).shape == (4, 3)
+
+
+def test_ranked_by_descending_probability():
+    assert ranked_sets(PROBABILITIES, 0.7) == [[0], [0, 1], [0, 1, 2], [2]]
+    assert ranked_sets([[0.1, 0.6, 0.3]], 0.9) == [[1, 2, 0]]
+
+
+def test_evaluation_by_hand():
+    e = evaluate(PROBABILITIES, LABELS, 0.7)
+    assert e.coverage == 0.75
+    assert e.mean_size == 7 / 4
+    assert e.size_counts.tolist() == [0, 2, 1, 1]
+    assert e.coverage_by_class.tolist() == [0.5, 1.0, 1.0]
+    assert e.coverage_by_size[1:].tolist() == [0.5, 1.0, 1.0]
+    assert np.isnan(e.coverage_by_size[0])
+    assert (e.singleton_share, e.empty_share) == (0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "labels", "what"),
+    [
+        ([[0.5, 0.4]], [0], "row 1: the probabilities do not sum to 1"),
+        ([[0.5, 0.5], [1.2, -0.2]], [0, 0], "row 2, column '1': the probability is outside"),
+        ([[0.5, np.nan]], [0], "row 1, column '2': the value is missing"),
+        ([[1.0]], [0], "two or more classes"),
+        (np.empty((0, 3)), [], "empty"),
+        ([[0.5, 0.5]], [2], "the label is no column number from 0 to 1"),
+        ([[0.5, 0.5]], [0.0], "whole column numbers"),
+        ([[0.5, 0.5]], [0, 1], "one label for each of the 1 records"),
+    ],
+)
+def test_bad_records_are_refused(probabilities, labels, what):
+    with pytest.raises(InputError, match=what):
+        conformity_scores(probabilities, labels)
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, np.nan, "0.5", None])
+def test_bad_thresholds_are_refused(threshold):
+    with pytest.raises(InputError, match="threshold"):
+        prediction_sets(PROBABILITIES, threshold)
+
+
+def test_an_evaluation_has_exact_intervals_of_every_share():
+    e = evaluate(PROBABILITIES, LABELS, 0.7)
+    assert e.records == len(LABELS)
+    assert e.covered / e.records == e.coverage
+    assert e.interval == clopper_pearson(e.covered, e.records)
+    for shares, counts, intervals in (
+        (e.coverage_by_class, e.class_counts, e.interval_by_class),
+        (e.coverage_by_size, e.size_counts, e.interval_by_size),
+    ):
+        for share, count, (low, high) in zip(shares, counts, intervals, strict=True):
+            assert (low, high) == (0, 1) if not count else low <= share <= high

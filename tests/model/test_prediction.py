@@ -1,0 +1,141 @@
+import io
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.uid import ExplicitVRLittleEndian, generate_uid
+
+from ppsets_core.errors import InputError
+from ppsets_core.ledger.cohort import CELLS
+from ppsets_core.model import load_model, predict, predict_folder
+from ppsets_core.xrays import read_folder, read_picture
+from tests.model.chests import CLASSES, chest, picture, png_folder
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_model()
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return [picture(CLASSES[seed % 3], seed, height=150 + 9 * seed) for seed in range(11)]
+
+
+def test_probabilities_are_float64_rows_that_sum_to_one(model, pictures):
+    probabilities = predict(model, pictures)
+    assert probabilities.dtype == np.float64
+    assert probabilities.shape == (11, 3)
+    assert np.allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-12)
+    assert np.array_equal(probabilities, predict(model, iter(pictures)))
+
+
+def test_the_fast_network_is_the_plain_one(model, pictures):
+    inputs = torch.stack([model.preprocessing.network_input(item.grey) for item in pictures])
+    with torch.no_grad():
+        plain = torch.softmax(model.network(inputs).double() / model.temperature, dim=1).numpy()
+    assert np.allclose(predict(model, pictures), plain, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_the_ledger_knows_a_picture_again_whatever_comes_with_it(model, pictures, batch_size):
+    alike = {"rtol": 0, "atol": 0.5 / CELLS}
+    together = predict(model, pictures)
+    assert np.allclose(predict(model, pictures, batch_size=batch_size), together, **alike)
+    assert np.allclose(predict(model, pictures[::-1], batch_size=batch_size)[::-1], together, **alike)
+    alone = [predict(model, [picture], batch_size=batch_size)[0] for picture in pictures[3:6]]
+    assert np.allclose(alone, together[3:6], **alike)
+
+
+def test_progress_counts_pictures_and_may_stop_the_work(model, pictures):
+    heard = []
+    predict(model, pictures, batch_size=8, progress=heard.append)
+    assert heard == [1, 9, 11]
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        predict(model, pictures, progress=stop)
+
+
+def test_no_picture_gives_no_row(model):
+    assert predict(model, []).shape == (0, 3)
+
+
+def test_a_batch_of_none_is_refused(model, pictures):
+    with pytest.raises(InputError, match="batch size"):
+        predict(model, pictures, batch_size=0)
+
+
+def png(pixels: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def dicom(pixels: np.ndarray) -> bytes:
+    data = Dataset()
+    data.file_meta = FileMetaDataset()
+    data.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    data.file_meta.MediaStorageSOPInstanceUID = data.SOPInstanceUID = generate_uid()
+    data.file_meta.MediaStorageSOPClassUID = data.SOPClassUID = "1.2.840.10008.5.1.4.1.1.1.1"
+    data.Rows, data.Columns = pixels.shape
+    data.SamplesPerPixel, data.PhotometricInterpretation, data.PixelRepresentation = 1, "MONOCHROME2", 0
+    data.BitsAllocated = data.BitsStored = 8 * pixels.itemsize
+    data.HighBit = data.BitsStored - 1
+    data.PixelData = pixels.tobytes()
+    buffer = io.BytesIO()
+    data.save_as(buffer, enforce_file_format=True)
+    return buffer.getvalue()
+
+
+def test_path_upload_zip_and_dicom_give_identical_probabilities(model, tmp_path):
+    pixels = (chest("viral-pneumonia", 5) * 255).round().astype(np.uint8)
+    path, archive = tmp_path / "a.png", tmp_path / "a.zip"
+    path.write_bytes(png(pixels))
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("a.png", png(pixels))
+    upload, image = io.BytesIO(png(pixels)), io.BytesIO(dicom(pixels))
+    upload.name, image.name = "a.png", "a.dcm"
+    rows = [predict_folder(model, read_folder(source)).probabilities for source in (path, archive, upload, image)]
+    rows.append(predict(model, [read_picture(path)]))
+    assert all(np.array_equal(row, rows[0]) for row in rows)
+
+
+def test_16_bit_and_8_bit_agree(model):
+    grey = chest("bacterial-pneumonia", 6)
+    fine, coarse = (
+        predict(model, [read_picture(png((grey * most).round().astype(kind)), "a.png")])
+        for most, kind in [(65535, np.uint16), (255, np.uint8)]
+    )
+    assert np.abs(fine - coarse).max() < 0.01
+
+
+def test_a_bad_file_in_a_folder_is_named_and_the_rest_go_on(model, tmp_path):
+    folder = png_folder(tmp_path / "xrays", 2)
+    broken = folder / "normal" / "broken.png"
+    broken.write_bytes((folder / "normal" / "normal-000.png").read_bytes()[:200])
+    result = predict_folder(model, read_folder(folder))
+    assert len(result.names) == len(result.labels) == len(result.patients) == len(result.probabilities) == 6
+    assert [item.name for item in result.refused] == ["normal/broken.png"]
+    straight = predict(model, read_folder(folder).pictures())
+    assert np.allclose(straight, result.probabilities, rtol=0, atol=1e-5)
+    alone = predict(model, [read_picture(folder / result.names[-1])])
+    assert np.allclose(result.probabilities[-1:], alone, rtol=0, atol=1e-5)
+
+
+@pytest.mark.training
+def test_torchs_compiler_is_not_imported_for_a_prediction_and_can_be_afterwards():
+    """It takes longer to import than torch itself, and the first answer would wait for it."""
+    code = (
+        "import sys; from ppsets_core.model import load_model; load_model().fast_network; "
+        "assert 'torch._dynamo' not in sys.modules; "
+        "import torch._dynamo.utils; assert callable(torch._dynamo.optimize)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,128 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from ppsets_core.errors import FileError
+from ppsets_core.model import load_model, save_model
+from ppsets_core.model.weights import BUNDLED_WEIGHTS
+from tests.model.chests import CLASSES, SMALL, small_model
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("weights") / "small.safetensors"
+    save_model(small_model(), path)
+    return path
+
+
+def parts(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["ppsets"])  # noqa: SIM118
+
+
+def rewritten(saved: Path, folder: Path, change) -> Path:
+    tensors, facts = parts(saved)
+    change(tensors, facts)
+    path = folder / "changed.safetensors"
+    save_file(tensors, path, metadata={"ppsets": json.dumps(facts)})
+    return path
+
+
+def test_what_is_saved_is_loaded(saved):
+    model = load_model(saved)
+    assert (model.classes, model.preprocessing, model.temperature) == (CLASSES, SMALL, 1.0)
+    kept = small_model().network.state_dict()
+    for name, tensor in model.network.state_dict().items():
+        assert tensor.dtype == kept[name].dtype
+        assert torch.allclose(tensor, kept[name], rtol=1e-3, atol=1e-6)
+
+
+def test_the_bundled_model_is_small_and_knows_the_three_classes():
+    assert BUNDLED_WEIGHTS.stat().st_size <= 25_000_000
+    assert load_model().classes == CLASSES
+
+
+def test_filters_are_float16_on_disk(saved):
+    tensors, _ = parts(saved)
+    assert {tensor.dtype for tensor in tensors.values() if tensor.dim() > 1} == {torch.float16}
+
+
+@pytest.mark.parametrize("name", ["weights.pt", "weights.PTH", "weights.pkl"])
+def test_a_pickle_is_never_opened(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"\x80\x04cos\nsystem\n.")
+    with pytest.raises(FileError, match=r"pickle.*never opens one.*safetensors"):
+        load_model(path)
+
+
+def test_missing_truncated_and_foreign_files_are_refused(saved, tmp_path):
+    with pytest.raises(FileError, match="no weights at"):
+        load_model(tmp_path / "absent.safetensors")
+    cut = tmp_path / "cut.safetensors"
+    for content in (b"", b"hello", saved.read_bytes()[:100_000], b"\xff" * 64):
+        cut.write_bytes(content)
+        with pytest.raises(FileError, match="not a whole safetensors file"):
+            load_model(cut)
+    with cut.open("wb") as file:
+        file.truncate(65 * 2**20)
+    with pytest.raises(FileError, match="larger than any ResNet-18"):
+        load_model(cut)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda facts: facts.pop("temperature"),
+        lambda facts: facts.update(extra=1),
+        lambda facts: facts.update(architecture="resnet50"),
+        lambda facts: facts.update(classes=["a", "a", "b"]),
+        lambda facts: facts.update(classes=["a", "", "b"]),
+        lambda facts: facts.update(classes=["only"]),
+        lambda facts: facts.update(side=10_000),
+        lambda facts: facts.update(side=31),
+        lambda facts: facts.update(side=160.0),
+        lambda facts: facts.update(std=[1, 0, 1]),
+        lambda facts: facts.update(mean=[0.5, 0.5]),
+        lambda facts: facts.update(temperature=0),
+        lambda facts: facts.update(temperature=float("nan")),
+    ],
+)
+def test_metadata_that_would_give_wrong_sets_is_refused(saved, tmp_path, change):
+    path = rewritten(saved, tmp_path, lambda _, facts: change(facts))
+    with pytest.raises(FileError, match="does not say its classes"):
+        load_model(path)
+
+
+def test_safetensors_of_something_else_are_refused(tmp_path):
+    path = tmp_path / "other.safetensors"
+    save_file({"a": torch.zeros(2)}, path)
+    with pytest.raises(FileError, match="does not say its classes"):
+        load_model(path)
+
+
+def test_layers_that_do_not_fit_are_refused(saved, tmp_path):
+    def four_classes(_, facts):
+        facts["classes"] = ["a", "b", "c", "d"]
+
+    def without_a_layer(tensors, _):
+        del tensors["layer1.0.conv1.weight"]
+
+    def not_a_number(tensors, _):
+        tensors["layer1.0.conv1.weight"][0, 0, 0, 0] = float("nan")
+
+    for change, told in [
+        (four_classes, "another shape"),
+        (without_a_layer, "does not hold the layers"),
+        (not_a_number, "not finite"),
+    ]:
+        with pytest.raises(FileError, match=told):
+            load_model(rewritten(saved, tmp_path, change))
+
+
+def test_an_unwritable_place_is_said(tmp_path):
+    with pytest.raises(FileError, match="cannot be written"):
+        save_model(small_model(), tmp_path / "absent" / "weights.safetensors")

@@ -1,0 +1,326 @@
+"""Thresholds and τ̂ together: one release, one charge, and by enumeration a privacy loss of at most ε."""
+
+import dataclasses
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppsets_core import Calibration, InputError, Ledger, Records, calibrate, plan, simulate, smallest_epsilon
+from ppsets_core.method.bins import Runs, runs_of
+from ppsets_core.method.calibration_json import read_calibration
+from ppsets_core.method.plan import NoveltyTarget, Plan, at_epsilon
+from ppsets_core.method.release import _drawn as fields_of_a_release
+from ppsets_core.method.release import release
+from ppsets_core.method.rules.mechanism import Mechanism, run_probabilities
+from tests.method.rules.enumeration import data_sets
+
+USUAL = NoveltyTarget()
+
+
+def exactly(number: float) -> Fraction:
+    return Fraction(Decimal(repr(number)))
+
+
+def records_of(n: int, seed: int = 0, **facts) -> Records:
+    rng = np.random.default_rng(seed)
+    scores = rng.random(n)
+    return Records("made up", scores, scores, novelty=rng.random(n), **facts)
+
+
+# Planning
+
+
+def test_tau_gets_its_share_and_the_thresholds_the_rest():
+    joint, alone = plan(1000, 0.1, 1.0, novelty=USUAL), plan(1000, 0.1, 0.8)
+    assert (joint.epsilon, joint.threshold_epsilon, joint.novelty.epsilon) == (1.0, 0.8, 0.2)
+    assert joint.mechanism == alone.mechanism
+    assert (joint.m, joint.rank, joint.coverage_lower) == (alone.m, alone.rank, alone.coverage_lower)
+    apart = plan(1000, 0.05, 0.2)
+    assert (joint.novelty.m, joint.novelty.rank) == (apart.m, apart.rank)
+    assert joint.novelty.mechanism == apart.mechanism
+
+
+def test_each_diagnosis_gets_half_of_what_tau_leaves():
+    joint = plan(900, 0.1, 1.0, per="diagnosis", classes=3, novelty=USUAL)
+    alone = plan(900, 0.1, 0.8, per="diagnosis", classes=3)
+    assert joint.m == alone.m
+    assert joint.mechanism_for(300) == alone.mechanism_for(300)
+
+
+@pytest.mark.parametrize("chosen", [{"method": "paper"}, {"method": "sharp"}, {"per": "diagnosis", "classes": 3}])
+def test_with_too_few_records_for_tau_the_thresholds_get_all(chosen):
+    joint = plan(100, 0.1, 5.0 if "method" in chosen else 1.0, **chosen, novelty=NoveltyTarget(share=0.01))
+    alone = plan(100, 0.1, joint.epsilon, **chosen)
+    assert not joint.novelty.is_possible
+    assert joint.novelty.epsilon == 0
+    assert dataclasses.replace(joint, novelty=None) == alone
+    with pytest.raises(InputError, match="No alarm is possible"):
+        joint.novelty.mechanism  # noqa: B018
+
+
+def test_where_records_are_too_few_for_both_the_sets_come_first():
+    """At 0.01 the thresholds need most of ε; τ̂ would need little."""
+    n, alpha = 1000, 0.01
+    epsilon = smallest_epsilon(n, alpha)
+    joint = plan(n, alpha, epsilon, novelty=USUAL)
+    assert plan(n, alpha, 0.8 * epsilon).is_trivial
+    assert not plan(n, 0.05, 0.2 * epsilon).is_trivial
+    assert not joint.is_trivial
+    assert not joint.novelty.is_possible
+
+
+def test_a_share_of_0_switches_it_off():
+    assert plan(1000, 0.1, 1.0, novelty=NoveltyTarget(share=0.0)) == plan(1000, 0.1, 1.0)
+
+
+@pytest.mark.parametrize("share", [-0.1, 0.95, float("nan"), "a fifth"])
+def test_a_share_out_of_range_is_refused(share):
+    with pytest.raises(InputError, match="share"):
+        plan(1000, 0.1, 1.0, novelty=NoveltyTarget(share=share))
+
+
+def test_another_epsilon_keeps_share_and_miss_rate():
+    asked = NoveltyTarget(0.3, 0.1)
+    assert at_epsilon(plan(1000, 0.1, 1.0, novelty=asked), 2.0) == plan(1000, 0.1, 2.0, novelty=asked)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0.05, 50), st.floats(0.001, 0.9))
+def test_the_parts_never_add_up_to_more_than_epsilon(epsilon, share):
+    chosen = plan(2000, 0.2, epsilon, m=50, novelty=NoveltyTarget(share, 0.2, 50))
+    spent = exactly(chosen.threshold_epsilon) + exactly(chosen.novelty.epsilon)
+    assert spent <= exactly(epsilon)
+    assert spent >= exactly(epsilon) * (1 - Fraction(1, 10**14))
+
+
+# Privacy, enumerated
+
+
+Law = tuple[np.ndarray, np.ndarray, float]
+
+
+def law(mechanism: Mechanism, runs: Runs, n: int) -> Law:
+    """The log-probability of every bin, the integers that go to OpenDP, and their scale."""
+    integers, scale = mechanism.exact_scores(runs, n)
+    probability = run_probabilities(mechanism, runs, n) / runs.bins
+    return np.log(np.repeat(probability, runs.bins)), np.repeat(integers, runs.bins), scale
+
+
+def laws(cells: np.ndarray, chosen: Plan, classes: int) -> list[Law]:
+    """The law of every draw of a release of the data set with so many records in each (class, score, novelty)."""
+    m, beside = chosen.m, chosen.novelty
+    label, score, familiar = (
+        np.repeat(place, cells) for place in np.unravel_index(np.arange(len(cells)), (classes, m, beside.m))
+    )
+    names = tuple(f"class {number}" for number in range(classes)) if chosen.per else ()
+    scores = (score + 0.5) / m
+    records = Records("", scores, scores, names, labels=label, novelty=(familiar + 0.5) / beside.m)
+    drawn: list[Law] = []
+
+    def draw(mechanism: Mechanism, runs: Runs, n: int) -> int:
+        drawn.append(law(mechanism, runs, n))
+        return 1
+
+    fields_of_a_release(records, chosen, draw)
+    return drawn
+
+
+def losses(chosen: Plan, classes: int = 1) -> tuple[float, Fraction]:
+    """The largest loss of all that is released, over all data sets and all replacements of one record: of the law, and
+    as the integers that go to OpenDP bound it in exact arithmetic. Draws are apart, so their losses add up."""
+    cells = data_sets(chosen.n, classes * chosen.m * chosen.novelty.m)
+    kept: dict = {}
+
+    def laws_of(cell: tuple[int, ...]) -> list:
+        if cell not in kept:
+            kept[cell] = laws(np.array(cell), chosen, classes)
+        return kept[cell]
+
+    worst, exact = 0.0, Fraction(0)
+    for row in map(tuple, cells.tolist()):
+        for a in np.flatnonzero(row):
+            for b in range(len(row)):
+                if a == b:
+                    continue
+                moved = tuple(c - (j == a) + (j == b) for j, c in enumerate(row))
+                loss, bound = 0.0, Fraction(0)
+                for (one, integers, scale), (other, after, _) in zip(laws_of(row), laws_of(moved), strict=True):
+                    loss += float((one - other).max())
+                    change = after - integers
+                    bound += Fraction(int(change.max() - change.min())) / Fraction(scale)
+                worst, exact = max(worst, loss), max(exact, bound)
+    return worst, exact
+
+
+def joint_plan(n: int, m: int, of_novelty: int, epsilon: float, share: float, classes: int | None = None) -> Plan:
+    per = {} if classes is None else {"per": "diagnosis", "classes": classes}
+    chosen = plan(n, 0.5, epsilon, m=m, **per, novelty=NoveltyTarget(share, 0.5, of_novelty))
+    assert chosen.novelty.is_possible
+    return chosen
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "of_novelty", "share"), [(2, 3, 3, 0.5), (3, 3, 2, 0.3), (4, 2, 3, 0.6), (5, 2, 2, 0.4)]
+)
+@pytest.mark.parametrize("epsilon", [8.0, 12.3])
+def test_loss_of_threshold_and_tau_together_is_at_most_epsilon(n, m, of_novelty, share, epsilon):
+    loss, exact = losses(joint_plan(n, m, of_novelty, epsilon, share))
+    assert loss <= epsilon * (1 + 1e-12)
+    assert loss <= exact <= exactly(epsilon)
+    assert loss >= 0.5 * epsilon
+
+
+LARGER = pytest.param(3, 2, 2, 3, marks=pytest.mark.statistical)
+
+
+@pytest.mark.parametrize(("n", "m", "of_novelty", "classes"), [(2, 2, 3, 2), (3, 2, 2, 2), LARGER])
+@pytest.mark.parametrize("epsilon", [8.0, 12.3])
+def test_loss_per_diagnosis_with_tau_is_at_most_epsilon(n, m, of_novelty, classes, epsilon):
+    loss, exact = losses(joint_plan(n, m, of_novelty, epsilon, 0.5, classes), classes)
+    assert loss <= epsilon * (1 + 1e-12)
+    assert loss <= exact <= exactly(epsilon)
+
+
+def test_every_threshold_and_tau_are_drawn_once():
+    assert len(laws(np.eye(12, dtype=int)[:2].sum(axis=0), joint_plan(2, 2, 3, 8.0, 0.5, 2), 2)) == 3
+
+
+def test_the_audit_would_notice_thresholds_drawn_with_all_of_epsilon():
+    chosen = joint_plan(3, 3, 2, 8.0, 0.5)
+    greedy = dataclasses.replace(chosen, novelty=dataclasses.replace(chosen.novelty, epsilon=7.9))
+    both = dataclasses.replace(greedy, epsilon=15.9)  # 8 for ŝ, and 7.9 for τ̂ beside it
+    assert losses(both)[0] > 8 * 1.2
+
+
+# Coverage of τ̂
+
+
+@pytest.mark.parametrize("values", ["spread", "heaped", "tied"])
+@pytest.mark.parametrize(("n", "epsilon"), [(300, 1.0), (1000, 1.0), (1000, 0.5)])
+def test_few_xrays_like_the_calibrations_are_flagged(n, epsilon, values):
+    """The exact share flagged, averaged over calibrations, is at most 5%."""
+    rng = np.random.default_rng(n)
+    draw = {
+        "spread": rng.random,
+        "heaped": lambda size: rng.beta(8, 0.4, size),
+        "tied": lambda size: rng.integers(0, 20, size) / 20,
+    }[values]
+    beside = plan(n, 0.1, epsilon, novelty=USUAL).novelty
+    fresh, flagged = np.sort(draw(20_000)), []
+    for _ in range(60):
+        runs = runs_of(draw(n), beside.m)
+        edges = np.repeat(runs.last - runs.bins, runs.bins) + np.concatenate([np.arange(b) for b in runs.bins]) + 1
+        above = 1 - np.searchsorted(fresh, edges / beside.m, side="right") / len(fresh)
+        probability = np.repeat(run_probabilities(beside.mechanism, runs, n) / runs.bins, runs.bins)
+        flagged.append(float(probability @ above))
+    assert np.mean(flagged) <= 0.05 + 3 * np.std(flagged) / np.sqrt(len(flagged))
+
+
+# Releasing
+
+
+def test_a_release_has_a_threshold_and_tau():
+    found = calibrate(records_of(1000), 0.1, 1.0)
+    assert 0.8 < found.threshold < 1
+    assert 0.8 < found.novelty_threshold <= 1
+    assert found.plan == plan(1000, 0.1, 1.0, novelty=USUAL)
+    assert found.epsilon_spent == 1.0
+
+
+def test_tau_follows_the_novelty_and_the_threshold_the_scores():
+    rng = np.random.default_rng(0)
+    scores, novelty = 0.2 * rng.random(1000), 0.5 + 0.1 * rng.random(1000)
+    chosen = plan(1000, 0.1, 5.0, novelty=USUAL)
+    drawn = simulate(Records("", scores, scores, novelty=novelty), chosen, rng)
+    assert drawn.threshold < 0.25
+    assert 0.5 < drawn.novelty_threshold < 0.65
+
+
+def test_without_the_column_all_of_epsilon_goes_to_the_threshold():
+    found = calibrate(np.random.default_rng(0).random(1000), 0.1, 1.0)
+    assert found.novelty_threshold is None
+    assert found.plan == plan(1000, 0.1, 1.0)
+
+
+def test_a_plan_with_tau_needs_the_column():
+    bare = dataclasses.replace(records_of(1000), novelty=None)
+    with pytest.raises(InputError, match="novelty"):
+        release(bare, plan(1000, 0.1, 1.0, novelty=USUAL))
+
+
+def test_too_few_records_for_tau_release_one_that_flags_nothing():
+    found = calibrate(records_of(100), 0.1, 1.0)
+    assert found.novelty_threshold == 1.0
+    assert not found.novelty.is_possible
+    assert not found.is_trivial
+
+
+def test_the_ledger_charges_epsilon_once(tmp_path):
+    ledger, records = Ledger(tmp_path / "ledger.sqlite"), records_of(1000)
+    account = ledger.account_for(records, "made up", 1)
+    found = ledger.release(records, plan(1000, 0.1, 1.0, novelty=USUAL), account)
+    assert found.novelty_threshold is not None
+    assert ledger.account("made up").left == 0
+    assert [one.epsilon for one in ledger.releases()] == [1]
+    assert ledger.releases()[0].calibration == found
+
+
+def test_a_trivial_plan_draws_and_spends_nothing(tmp_path):
+    ledger, records = Ledger(tmp_path / "ledger.sqlite"), records_of(20)
+    found = ledger.release(records, plan(20, 0.1, 0.1, novelty=USUAL), ledger.account_for(records, "few", 1))
+    assert (found.threshold, found.novelty_threshold, found.epsilon_spent) == (1.0, 1.0, 0.0)
+    assert ledger.accounts() == ()
+
+
+# The file
+
+
+@pytest.mark.parametrize("n", [20, 100, 1000])
+def test_a_release_with_tau_survives_its_file(n):
+    found = calibrate(records_of(n), 0.1, 1.0)
+    assert Calibration.from_json(found.to_json()) == found
+    simulated = simulate(records_of(n), found.plan, np.random.default_rng(0))
+    assert read_calibration(simulated.to_json()) == simulated
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("threshold", 0.5001),
+        ("threshold", 0),
+        ("threshold", None),
+        ("share", 0.3),
+        ("share", 0),
+        ("alpha", 0.1),
+        ("epsilon", 0.1),
+        ("m", 100),
+        ("m", None),
+        ("rank", 10),
+        ("rank", None),
+        ("more", 1),
+    ],
+)
+def test_a_changed_tau_is_refused(name, value):
+    document = json.loads(calibrate(records_of(1000), 0.1, 1.0).to_json())
+    document["novelty"][name] = value
+    with pytest.raises(InputError, match="cannot be used"):
+        Calibration.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("value", [1, "0.9", [], {}, {"threshold": 0.9}, False])
+def test_another_kind_of_tau_is_refused(value):
+    document = json.loads(calibrate(records_of(1000), 0.1, 1.0).to_json()) | {"novelty": value}
+    with pytest.raises(InputError, match="cannot be used"):
+        Calibration.from_json(json.dumps(document))
+
+
+def test_where_no_alarm_is_possible_tau_must_be_1():
+    document = json.loads(calibrate(records_of(100), 0.1, 1.0).to_json())
+    document["novelty"]["threshold"] = 0.9
+    with pytest.raises(InputError, match="trivial"):
+        Calibration.from_json(json.dumps(document))
