@@ -2,11 +2,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 from ppsets_core import plan
 from ppsets_core.experiments import audit
-from ppsets_core.experiments.goodness_of_fit import chi_square, chi_square_tail
+from ppsets_core.experiments.goodness_of_fit import chi_square
 from ppsets_core.experiments.privacy_loss import ResearchQuantile, loss_at_three_scores, loss_of_all
 from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.method.rules.paper import PaperQuantile
@@ -37,12 +36,6 @@ def test_the_research_codes_scaling_loses_more_than_it_says():
 def test_three_scores_find_no_more_than_all_data_sets():
     for mechanism in (PaperQuantile(0.9, 2.0), ResearchQuantile(0.97, 1.0)):
         assert 0 < loss_at_three_scores(mechanism, 6, 4) <= loss_of_all(mechanism, 6, 4) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("degrees", [1, 2, 7, 40])
-@pytest.mark.parametrize("statistic", [0.0, 0.3, 5.0, 60.0])
-def test_tail_of_chi_square(degrees, statistic):
-    assert chi_square_tail(statistic, degrees) == pytest.approx(chi2.sf(statistic, degrees), rel=1e-9)
 
 
 def test_releases_follow_their_law_and_a_wrong_law_is_noticed():
