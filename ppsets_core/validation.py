@@ -103,7 +103,7 @@ def check_threshold(threshold: float) -> float:
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """Where values came from, so that a refusal can point at a file's line and column instead of an array's index."""
 
     source: str
@@ -116,63 +116,67 @@ class Place:
         name = self.column
         if column is not None:
             name = self.columns[column] if self.columns else str(column + 1)
-        place = f"{self.source}, {self.row} {self.rows[row] if self.rows else row + 1}"
-        return f"{place}, column '{name}'" if name else place
+        where = f"{self.source}, {self.row} {self.rows[row] if self.rows else row + 1}"
+        return f"{where}, column '{name}'" if name else where
 
 
 def check_scores(
     scores: ArrayLike,
-    place: Place = Place("scores"),
+    location: Location = Location("scores"),
     outside_means: str = "the score is outside [0, 1]; a score is 1 − the true class's probability",
 ) -> np.ndarray:
     """Conformity scores, or another number in [0, 1] for each record, as a float64 vector: at least one, finite, in
     [0, 1]; never clipped."""
-    scores = _floats(scores, place)
+    scores = _floats(scores, location)
     if scores.ndim != 1:
-        raise InputError(f"{place.source}: expected one score per record, got an array of {scores.ndim} dimensions.")
+        raise InputError(f"{location.source}: expected one score per record, got an array of {scores.ndim} dimensions.")
     if not len(scores):
-        raise InputError(f"{place.source}: it is empty. At least one record is needed.")
+        raise InputError(f"{location.source}: it is empty. At least one record is needed.")
     if not (scores.min() >= 0 and scores.max() <= 1):  # either is nan where a score is
-        refuse_first(~np.isfinite(scores), place, "the value is missing or not a finite number; remove or repair it")
-        refuse_first((scores < 0) | (scores > 1), place, outside_means)
+        refuse_first(~np.isfinite(scores), location, "the value is missing or not a finite number; remove or repair it")
+        refuse_first((scores < 0) | (scores > 1), location, outside_means)
     return scores
 
 
-def check_probabilities(probabilities: ArrayLike, place: Place = Place("probabilities")) -> np.ndarray:
+def check_probabilities(probabilities: ArrayLike, location: Location = Location("probabilities")) -> np.ndarray:
     """Class probabilities as float64 (N, K): finite, in [0, 1], each row summing to 1 within 1e-3."""
-    probabilities = _floats(probabilities, place)
+    probabilities = _floats(probabilities, location)
     if probabilities.ndim != 2 or probabilities.shape[1] < 2:
         raise InputError(
-            f"{place.source}: expected a row for each record and a column for each of two or more classes."
+            f"{location.source}: expected a row for each record and a column for each of two or more classes."
         )
     if not len(probabilities):
-        raise InputError(f"{place.source}: it is empty. At least one record is needed.")
-    refuse_first(~np.isfinite(probabilities), place, "the value is missing or not a finite number; remove or repair it")
+        raise InputError(f"{location.source}: it is empty. At least one record is needed.")
+    refuse_first(
+        ~np.isfinite(probabilities), location, "the value is missing or not a finite number; remove or repair it"
+    )
     outside = (probabilities < 0) | (probabilities > 1)
-    refuse_first(outside, place, "the probability is outside [0, 1]; give softmax outputs, not logits")
+    refuse_first(outside, location, "the probability is outside [0, 1]; give softmax outputs, not logits")
     off = np.abs(probabilities.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
-    listed = ", ".join(place.columns[:20]) + (", …" if len(place.columns) > 20 else "")
-    classes = f" (taken as classes: {listed})" if place.columns else ""
-    refuse_first(off, place, f"the probabilities do not sum to 1; give one for each class and no other number{classes}")
+    listed = ", ".join(location.columns[:20]) + (", …" if len(location.columns) > 20 else "")
+    classes = f" (taken as classes: {listed})" if location.columns else ""
+    refuse_first(
+        off, location, f"the probabilities do not sum to 1; give one for each class and no other number{classes}"
+    )
     return probabilities
 
 
-def check_labels(labels: ArrayLike, records: int, classes: int, place: Place = Place("labels")) -> np.ndarray:
+def check_labels(labels: ArrayLike, records: int, classes: int, location: Location = Location("labels")) -> np.ndarray:
     """True classes as column numbers 0 … K−1, one per record."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or len(labels) != records:
-        raise InputError(f"{place.source}: expected one label for each of the {records} records.")
+        raise InputError(f"{location.source}: expected one label for each of the {records} records.")
     if not np.issubdtype(labels.dtype, np.integer):
-        raise InputError(f"{place.source}: labels must be whole column numbers from 0 to {classes - 1}.")
-    refuse_first((labels < 0) | (labels >= classes), place, f"the label is no column number from 0 to {classes - 1}")
+        raise InputError(f"{location.source}: labels must be whole column numbers from 0 to {classes - 1}.")
+    refuse_first((labels < 0) | (labels >= classes), location, f"the label is no column number from 0 to {classes - 1}")
     return labels.astype(np.int64)
 
 
-def refuse_first(bad: np.ndarray, place: Place, what: str) -> None:
-    """Name the first offending place, never its value: values may be private."""
+def refuse_first(bad: np.ndarray, location: Location, what: str) -> None:
+    """Name the first offending value by its location, never what it is: values may be private."""
     if bad.any():
         more = f" ({int(bad.sum()):,} such places)" if bad.sum() > 1 else ""
-        raise InputError(f"{place.at(*np.argwhere(bad)[0])}: {what}{more}.")
+        raise InputError(f"{location.at(*np.argwhere(bad)[0])}: {what}{more}.")
 
 
 def _real(value: float, name: str) -> float:
@@ -191,11 +195,11 @@ def _whole(value: int, name: str) -> int:
     return int(value)
 
 
-def _floats(values: ArrayLike, place: Place) -> np.ndarray:
+def _floats(values: ArrayLike, location: Location) -> np.ndarray:
     try:
         values = np.asarray(values)
     except ValueError:
-        raise InputError(f"{place.source}: the rows are not all of one length.") from None
+        raise InputError(f"{location.source}: the rows are not all of one length.") from None
     if not (np.issubdtype(values.dtype, np.number) or values.size == 0) or np.iscomplexobj(values):
-        raise InputError(f"{place.source}: expected numbers only.")
+        raise InputError(f"{location.source}: expected numbers only.")
     return values.astype(np.float64, copy=values.flags.writeable)  # what others may change is copied

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ppsets_core.files.refused import Refused
+from ppsets_core.files import Refused
 
 
 def show_refused(refused: tuple[Refused, ...]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppsets_core.cluster.jobs import Progress, added_up, result_of, spread
 from ppsets_core.data.counting import Chosen, Counted, Identify, count_rows, counted, tally_task
-from ppsets_core.data.data_set import DataSet, Stretch
+from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.data.one_each import BUCKETS, bucket_of, kept_rows, patient_hashes
 from ppsets_core.method.plan import Plan
 
@@ -65,7 +65,7 @@ def _entry(results: list, number: int) -> object:
     return results if not isinstance(results, list) else getitem(results, number)
 
 
-def _pieces(data_set: DataSet, task: Sequence[Stretch], buckets: int) -> list[Piece]:
+def _pieces(data_set: DataSet, task: Sequence[RowRange], buckets: int) -> list[Piece]:
     hashes = patient_hashes(data_set, task)
     bucket = bucket_of(hashes) % buckets
     rows = [np.flatnonzero(bucket == number) for number in range(buckets)]

@@ -17,7 +17,7 @@ from ppsets_core.diagnose.new_patients import json_of_sets, sets_of_new_patients
 from ppsets_core.diagnose.patient_parts import write_sets
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.refused import Refused
+from ppsets_core.files import Refused
 from ppsets_core.method.calibration import Drawn, Simulation
 from ppsets_core.novelty import Alarm
 from ppsets_core.reports.batch import batch_report

@@ -12,8 +12,8 @@ from ppsets_core import cluster
 from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
 from ppsets_core.commands.files import check_new, write_new
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.refused import Refused
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files import Refused
+from ppsets_core.files.names import plain_cell
 
 HELP = "write the model's class probabilities for a folder of labelled X-rays"
 SHOWN = 20

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppsets_core.data.columns import MAX_COLUMNS, check_cells, check_names
 from ppsets_core.errors import FileError
-from ppsets_core.files.zips import READABLE, open_zip
+from ppsets_core.files.handles import READABLE, open_zip
 
 MAX_UNPACKED = 250_000_000
 MAX_DIRECTORY_BYTES = 256 * MAX_COLUMNS

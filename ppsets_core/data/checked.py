@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ppsets_core.data.counting import CHANGED, Chosen, Identify, Progress
-from ppsets_core.data.data_set import Stretch
+from ppsets_core.data.data_set import RowRange
 from ppsets_core.data.patient_data_set import PatientDataSet
 from ppsets_core.data.records import Records, chosen
 from ppsets_core.errors import FileError, InputError
@@ -82,7 +82,7 @@ def check_data_set(
     return all_checked(of, sum(found[1:], found[0]))
 
 
-def tasks_of(of: PatientDataSet | Chosen) -> list[tuple[Sequence[Stretch], Any]]:
+def tasks_of(of: PatientDataSet | Chosen) -> list[tuple[Sequence[RowRange], Any]]:
     """Each task with those of its rows that are used; None for all."""
     tasks = _data_set(of).tasks
     kept = (of.kept if isinstance(of, Chosen) else None) or [None] * len(tasks)
@@ -91,7 +91,7 @@ def tasks_of(of: PatientDataSet | Chosen) -> list[tuple[Sequence[Stretch], Any]]
 
 def check_task(
     data_set: PatientDataSet,
-    task: Sequence[Stretch],
+    task: Sequence[RowRange],
     calibration: Drawn,
     identify: Identify | None,
     kept: np.ndarray | None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
-from ppsets_core.validation import Place
+from ppsets_core.validation import Location
 
 MAX_BYTES = 100_000_000
 MAX_CELLS = 12_000_000
@@ -27,7 +27,7 @@ TEXTS = np.dtypes.StringDType()  # each cell as long as it is; with str every ce
 class Columns:
     """Columns of equal length: float64 for numbers (nan where a cell is none), TEXTS for labels, patients, groups."""
 
-    place: Place
+    location: Location
     values: dict[str, np.ndarray]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ppsets_core.data.data_set import DataSet, Stretch
+from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.data.one_each import choose_rows, patient_hashes
 from ppsets_core.data.records import Records, chosen
 from ppsets_core.errors import FileError
@@ -132,7 +132,7 @@ def count(records: Chosen, plan: Plan, identify: Identify, *, progress: Progress
 
 
 def tally_task(
-    data_set: DataSet, task: Sequence[Stretch], plan: Plan, identify: Identify, kept: np.ndarray | None
+    data_set: DataSet, task: Sequence[RowRange], plan: Plan, identify: Identify, kept: np.ndarray | None
 ) -> Tally:
     """The counts and the people of one task's records."""
     tallying = Tallying(plan, identify)
@@ -148,7 +148,7 @@ class Tallying:
         self._counters = [BinCounter(plan.m) for _ in range(plan.groups)]
         self._familiar = BinCounter(plan.novelty.m if plan.novelty is not None else 1)
 
-    def add_task(self, data_set: DataSet, task: Sequence[Stretch], kept: np.ndarray | None) -> None:
+    def add_task(self, data_set: DataSet, task: Sequence[RowRange], kept: np.ndarray | None) -> None:
         """`kept` says which of the task's rows are used; None for all."""
         before = self._rows
         for batch in data_set.batches(task):
@@ -189,5 +189,5 @@ def _binning(plan: Plan) -> tuple[object, ...]:
     return plan.n, plan.m, plan.per, plan.groups, plan.group_names, familiar
 
 
-def count_rows(data_set: DataSet, task: Sequence[Stretch]) -> int:
+def count_rows(data_set: DataSet, task: Sequence[RowRange]) -> int:
     return sum(len(batch) for batch in data_set.batches(task))

@@ -11,9 +11,8 @@ from ppsets_core.data.parts import check_split, rows_of_part
 from ppsets_core.data.records import Records
 from ppsets_core.data.score_file import records_of
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.column_names import TEXT
+from ppsets_core.files.column_names import SEEN, TEXT
 from ppsets_core.files.names import shown_name
-from ppsets_core.files.training_part import SEEN
 
 ROWS_AT_ONCE = 2_000_000  # what one worker is given
 PARQUET = b"PAR1"
@@ -21,7 +20,7 @@ SPLIT = "split"
 
 
 @dataclass(frozen=True)
-class Stretch:
+class RowRange:
     """Neighbouring rows of one part: row groups of a Parquet file, or all of a CSV (no row groups)."""
 
     path: Path
@@ -39,7 +38,7 @@ class DataSet:
     """
 
     source: str
-    tasks: tuple[tuple[Stretch, ...], ...]
+    tasks: tuple[tuple[RowRange, ...], ...]
     rows: int | None
     names: tuple[str, ...]
     group: str | None
@@ -52,7 +51,7 @@ class DataSet:
     def has_patients(self) -> bool:
         return "patient" in self.names
 
-    def batches(self, task: Sequence[Stretch]) -> Iterator[Records]:
+    def batches(self, task: Sequence[RowRange]) -> Iterator[Records]:
         """The records of a task, checked as `read_scores` checks them."""
         for columns in self.columns(task, [name for name in self.names if name != SPLIT]):
             try:
@@ -60,7 +59,7 @@ class DataSet:
             except InputError as error:
                 raise error if isinstance(error, FileError) else FileError(str(error)) from None
 
-    def columns(self, task: Sequence[Stretch], wanted: Sequence[str]) -> Iterator[Columns]:
+    def columns(self, task: Sequence[RowRange], wanted: Sequence[str]) -> Iterator[Columns]:
         """Some columns of a task, as they stand there."""
         splits = [SPLIT] if SPLIT in self.names else []
         for stretch in task:
@@ -90,7 +89,7 @@ def open_data_set(path: str | Path, *, group: str | None = None, split: str | No
     `group` names a column that says each record's group, such as its site. `split`: only this part of the rows; those
     of the training part are never used.
     """
-    found = lay_out(path, _texts(group))
+    found = scan(path, _texts(group))
     return _opened(found.source, found.tasks, found.rows, (group, split), found.names)
 
 
@@ -99,12 +98,12 @@ class Layout:
     """Where the rows of a data set lie: see `DataSet`, whose names are these."""
 
     source: str
-    tasks: tuple[tuple[Stretch, ...], ...]
+    tasks: tuple[tuple[RowRange, ...], ...]
     rows: int | None
     names: tuple[str, ...]
 
 
-def lay_out(path: str | Path, texts: frozenset[str], rows_at_once: int | None = None) -> Layout:
+def scan(path: str | Path, texts: frozenset[str], rows_at_once: int | None = None) -> Layout:
     """Look at the parts, every one of which must have the same columns; of text are only `texts` read."""
     path = Path(path).absolute()
     source = shown_name(path.name)
@@ -112,13 +111,13 @@ def lay_out(path: str | Path, texts: frozenset[str], rows_at_once: int | None = 
         if not path.exists():
             raise FileError(f"{source}: there is no such file or folder.")
         if not path.is_dir() and not _is_parquet(path):
-            return Layout(source, ((Stretch(path, source, None),),), None, ())
+            return Layout(source, ((RowRange(path, source, None),),), None, ())
         parts = list_parts(path) if path.is_dir() else [(path, source)]
     except OSError as error:
         raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
     most = rows_at_once or ROWS_AT_ONCE
     kinds: dict[str, bool] = {}
-    tasks: list[list[Stretch]] = [[]]
+    tasks: list[list[RowRange]] = [[]]
     waiting = total = 0
     for part, name in parts:
         found, groups = describe(part, name)
@@ -137,21 +136,21 @@ def lay_out(path: str | Path, texts: frozenset[str], rows_at_once: int | None = 
     return Layout(source, tuple(map(tuple, tasks)), total, wanted)
 
 
-def _stretches(path: Path, name: str, groups: list[int], most: int) -> Iterator[tuple[Stretch, int]]:
+def _stretches(path: Path, name: str, groups: list[int], most: int) -> Iterator[tuple[RowRange, int]]:
     """A part's row groups, as many at once as a worker is given, and how many rows they have."""
     first = before = rows = 0
     for number, size in enumerate(groups):
         if rows and rows + size > most:
-            yield Stretch(path, name, range(first, number), before), rows
+            yield RowRange(path, name, range(first, number), before), rows
             first, before, rows = number, before + rows, 0
         rows += size
     if rows:
-        yield Stretch(path, name, range(first, len(groups)), before), rows
+        yield RowRange(path, name, range(first, len(groups)), before), rows
 
 
 def _opened(
     source: str,
-    tasks: tuple[tuple[Stretch, ...], ...],
+    tasks: tuple[tuple[RowRange, ...], ...],
     rows: int | None,
     asked: tuple[str | None, str | None],
     names: tuple[str, ...],
@@ -182,7 +181,7 @@ def _opened(
     return replace(opened, classes=records.classes, model=records.model, first_model=first_model)
 
 
-def read_stretch(stretch: Stretch, wanted: tuple[str, ...], texts: frozenset[str]) -> Iterator[Columns]:
+def read_stretch(stretch: RowRange, wanted: tuple[str, ...], texts: frozenset[str]) -> Iterator[Columns]:
     if stretch.groups is None:
         yield from read_blocks(stretch.path, stretch.source, texts)
     else:

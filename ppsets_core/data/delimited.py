@@ -14,7 +14,7 @@ import numpy as np
 from ppsets_core.data.columns import HANDFUL, Columns, Numbers, check_cells, check_names, number, text_column
 from ppsets_core.errors import FileError
 from ppsets_core.files.column_names import TEXT, column_name
-from ppsets_core.validation import Place
+from ppsets_core.validation import Location
 
 
 def read_delimited(data: bytes, source: str, texts: frozenset[str] = TEXT) -> Columns:
@@ -46,7 +46,7 @@ def _single_column(text: Iterable[str], blank: int, source: str) -> Columns:
         check_cells(len(values), source)
         lines.append(i)
         values.append(value)
-    place = Place(source, "line", rows=lines)
+    place = Location(source, "line", rows=lines)
     return Columns(place, {name: np.array(values)} if name and name not in TEXT else {})
 
 
@@ -74,7 +74,7 @@ def _several_columns(reader: Any, blank: int, source: str, texts: frozenset[str]
     check_cells(len(lines) * len(names), source)
     read = {name: column.column() if len(lines) else np.array([]) for name, column in zip(names, columns, strict=True)}
     values = {name: column for name, column in read.items() if column is not None}
-    return Columns(Place(source, "line", rows=lines), values)
+    return Columns(Location(source, "line", rows=lines), values)
 
 
 class _Texts:

@@ -12,7 +12,7 @@ from ppsets_core.data.columns import Columns, check_names, number, numbers_or_no
 from ppsets_core.data.delimited import are_class_numbers
 from ppsets_core.errors import FileError
 from ppsets_core.files.column_names import TEXT, column_name
-from ppsets_core.validation import Place
+from ppsets_core.validation import Location
 
 ROWS = 65_536
 UNREADABLE = "{source}, line {line}: it is no readable line of text; save as CSV UTF-8."
@@ -73,10 +73,10 @@ def _single_column(lines: Iterator[str], source: str) -> Iterator[Columns]:
         places.append(place)
         values.append(value)
         if len(values) == ROWS:
-            yield Columns(Place(source, "line", rows=places), {name: np.array(values)})
+            yield Columns(Location(source, "line", rows=places), {name: np.array(values)})
             places, values = array("q"), array("d")
     if values:
-        yield Columns(Place(source, "line", rows=places), {name: np.array(values)})
+        yield Columns(Location(source, "line", rows=places), {name: np.array(values)})
 
 
 def _table(lines: Iterator[str], delimiter: str, source: str, texts: frozenset[str]) -> Iterator[Columns]:
@@ -97,7 +97,7 @@ def _table(lines: Iterator[str], delimiter: str, source: str, texts: frozenset[s
             elif dropped is None and (column := numbers_or_none(name, cells)) is not None:
                 values[name] = column
         dropped = set(names) - values.keys() if dropped is None else dropped
-        return Columns(Place(source, "line", rows=places), values)
+        return Columns(Location(source, "line", rows=places), values)
 
     try:
         for row in reader:

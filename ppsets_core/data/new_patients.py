@@ -15,7 +15,7 @@ from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
 from ppsets_core.files.handles import FileLike
 from ppsets_core.method.sets import conformity_scores
-from ppsets_core.validation import Place, check_probabilities
+from ppsets_core.validation import Location, check_probabilities
 
 IDENTIFIERS = ("id", "file", "patient", "index")
 
@@ -99,13 +99,13 @@ def new_patients_of(
     columns: Columns, wanted: tuple[str, ...], group: str | None, first_model: str | None = None
 ) -> NewPatients:
     """What columns mean; `first_model` is what the first row of a data set says, where these are not its first rows."""
-    place, values = columns.place, columns.values
+    place, values = columns.location, columns.values
     if group is not None and group not in values:
         raise FileError(f"{place.source}: there is no column '{brief_name(group)}' that says each patient's group.")
     names = _class_columns(columns, wanted, group)
     classes = tuple(brief_name(name) for name in names)
     check_names(classes, place.source)
-    where = Place(place.source, place.row, rows=place.rows, columns=classes)
+    where = Location(place.source, place.row, rows=place.rows, columns=classes)
     probabilities = check_probabilities(np.column_stack([values[name] for name in names]), where)
     in_file = tuple(name for name in values if name in names)
     return NewPatients(
@@ -129,7 +129,7 @@ def _class_columns(columns: Columns, wanted: tuple[str, ...], group: str | None)
         for name, column in columns.values.items()
         if name not in other and not INDEX.fullmatch(name) and column.dtype.kind == "f"
     }
-    source = columns.place.source
+    source = columns.location.source
     if missing := [name for name in wanted if name not in numeric]:
         raise FileError(
             f"{source}: the calibration is for {len(wanted)} diagnoses and there is no column of probabilities for "
@@ -145,7 +145,7 @@ def _identifiers(columns: Columns, rows: int) -> dict[str, np.ndarray]:
     found = {name: columns.values[name] for name in IDENTIFIERS if name in columns.values}
     if found:
         return found
-    place = columns.place
+    place = columns.location
     return {place.row: np.array(range(1, rows + 1) if place.rows is None else place.rows).astype(TEXTS)}
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from ppsets_core.data.arrays import MAX_UNPACKED
 from ppsets_core.data.columns import LONGEST_TEXT, brief_name, check_cells, check_names, text_column
 from ppsets_core.errors import FileError
-from ppsets_core.files.apart import parsed_apart
 from ppsets_core.files.column_names import RESERVED, TEXT, column_name
+from ppsets_core.files.sandbox import parse_in_sandbox
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +28,7 @@ def read_parquet(data: bytes, source: str, texts: frozenset[str]) -> dict[str, A
     import pyarrow as pa
 
     try:
-        plain = parsed_apart("ppsets_core.data.parquet:plain_columns", data)
+        plain = parse_in_sandbox("ppsets_core.data.parquet:plain_columns", data)
     except FileError as error:
         raise FileError(f"{source}: {str(error).removeprefix(f'{THE_FILE}: ')}") from None
     table = pa.ipc.open_file(pa.BufferReader(plain)).read_all()

@@ -12,7 +12,7 @@ from ppsets_core.data.parquet import DAMAGED, OTHER_TYPE, is_blank_text, is_text
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import RESERVED, column_name
 from ppsets_core.files.names import is_clutter, shown_name
-from ppsets_core.validation import Place
+from ppsets_core.validation import Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,7 +75,7 @@ def read_batches(
                 if known in texts or name not in words
             }
             first_row += batch.num_rows
-            yield Columns(Place(source, rows=rows), values)
+            yield Columns(Location(source, rows=rows), values)
 
 
 def _opened(path: Path, texts: list[str] | None = None) -> "pq.ParquetFile":

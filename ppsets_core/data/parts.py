@@ -6,8 +6,8 @@ import numpy as np
 
 from ppsets_core.data.columns import Columns, brief_name
 from ppsets_core.errors import FileError
-from ppsets_core.files.training_part import SEEN, is_training
-from ppsets_core.validation import Place
+from ppsets_core.files.column_names import SEEN, is_training
+from ppsets_core.validation import Location
 
 
 def are_training(splits: np.ndarray) -> np.ndarray:
@@ -18,7 +18,7 @@ def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
     """The rows of one part, or of all but the training one; and how many were of that.
 
     Each row is judged by what it says of itself, so that no record decides about another."""
-    source, splits = columns.place.source, columns.values.get("split")
+    source, splits = columns.location.source, columns.values.get("split")
     if splits is None:
         if split is not None:
             raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
@@ -28,9 +28,9 @@ def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
     kept = np.flatnonzero(~trained if split is None else splits == split)
     if not len(kept):
         raise FileError(f"{source}: {_nothing_left(splits, split)}")
-    place = columns.place
+    place = columns.location
     lines = range(1, len(splits) + 1) if place.rows is None else place.rows
-    kept_place = Place(place.source, place.row, rows=[lines[row] for row in kept.tolist()])
+    kept_place = Location(place.source, place.row, rows=[lines[row] for row in kept.tolist()])
     return Columns(kept_place, {name: column[kept] for name, column in columns.values.items()}), int(trained.sum())
 
 
@@ -44,11 +44,11 @@ def rows_of_part(columns: Columns, split: str | None) -> Columns | None:
     if (splits := columns.values.pop("split", None)) is None:
         return columns
     kept = np.flatnonzero(~are_training(splits) if split is None else splits == split)
-    place = columns.place
+    place = columns.location
     lines = range(1, len(splits) + 1) if place.rows is None else place.rows
     values = {name: column[kept] for name, column in columns.values.items()}
     return (
-        Columns(Place(place.source, place.row, rows=[lines[row] for row in kept.tolist()]), values)
+        Columns(Location(place.source, place.row, rows=[lines[row] for row in kept.tolist()]), values)
         if len(kept)
         else None
     )

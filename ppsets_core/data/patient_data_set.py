@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.data.columns import TEXTS, Columns
-from ppsets_core.data.data_set import DataSet, Stretch, lay_out, read_stretch
+from ppsets_core.data.data_set import DataSet, RowRange, read_stretch, scan
 from ppsets_core.data.new_patients import IDENTIFIERS, NewPatients, new_patients_of, texts_with
 from ppsets_core.data.parts import are_training, check_split
 from ppsets_core.data.records import Records
 from ppsets_core.data.score_file import label_numbers
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.validation import Place
+from ppsets_core.validation import Location
 
 ROWS_AT_ONCE = 200_000  # what one worker is given: sets take longer to write than scores to count
 PART, SPLIT = "part", "split"
@@ -26,15 +26,15 @@ class PatientDataSet(DataSet):
     wanted: tuple[str, ...] = ()
     has_parts: bool = False
 
-    def patients(self, task: Sequence[Stretch]) -> Iterator[NewPatients]:
+    def patients(self, task: Sequence[RowRange]) -> Iterator[NewPatients]:
         """All rows of a task, checked as `read_new_patients` checks them."""
         return map(self._meaning, self._all_columns(task, self.names))
 
-    def batches(self, task: Sequence[Stretch]) -> Iterator[Records]:
+    def batches(self, task: Sequence[RowRange]) -> Iterator[Records]:
         """The records that sets can be checked with."""
         return (found.records() for found in self.patients(task) if len(found.checkable()))
 
-    def columns(self, task: Sequence[Stretch], wanted: Sequence[str]) -> Iterator[Columns]:
+    def columns(self, task: Sequence[RowRange], wanted: Sequence[str]) -> Iterator[Columns]:
         """Some columns of those rows that sets can be checked with, as `NewPatients.checkable` finds them."""
         if "label" not in self.names:
             return
@@ -46,7 +46,7 @@ class PatientDataSet(DataSet):
             if usable.any():
                 yield _some(columns, np.flatnonzero(usable))
 
-    def _all_columns(self, task: Sequence[Stretch], wanted: tuple[str, ...]) -> Iterator[Columns]:
+    def _all_columns(self, task: Sequence[RowRange], wanted: tuple[str, ...]) -> Iterator[Columns]:
         for stretch in task:
             for columns in read_stretch(stretch, wanted, texts_with(self.group)):
                 if self.split is None:
@@ -69,7 +69,7 @@ def open_new_patients(
     path: str | Path, *, classes: Sequence[str] = (), group: str | None = None, split: str | None = None
 ) -> PatientDataSet:
     """Look at the parts and at the first rows; the arguments are those of `read_new_patients`."""
-    layout = lay_out(path, texts_with(group), ROWS_AT_ONCE)
+    layout = scan(path, texts_with(group), ROWS_AT_ONCE)
     check_split(layout.source, split)
     opened = PatientDataSet(
         layout.source,
@@ -102,9 +102,9 @@ def open_new_patients(
 
 
 def _some(columns: Columns, kept: np.ndarray) -> Columns:
-    place = columns.place
+    place = columns.location
     lines = range(1, len(next(iter(columns.values.values()))) + 1) if place.rows is None else place.rows
     return Columns(
-        Place(place.source, place.row, rows=[lines[row] for row in kept.tolist()]),
+        Location(place.source, place.row, rows=[lines[row] for row in kept.tolist()]),
         {name: column[kept] for name, column in columns.values.items()},
     )

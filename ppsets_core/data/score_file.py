@@ -16,11 +16,10 @@ from ppsets_core.data.tables import columns_of_json, columns_of_npy, columns_of_
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
-from ppsets_core.files.names import same_names, shown_name
-from ppsets_core.files.spreadsheet import unquoted
+from ppsets_core.files.names import same_names, shown_name, unquoted
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import FINGERPRINT
-from ppsets_core.validation import Place, check_probabilities, check_scores, refuse_first
+from ppsets_core.validation import Location, check_probabilities, check_scores, refuse_first
 
 BY_FIRST_BYTES = {
     b"\x93NUMPY": columns_of_npy,
@@ -91,7 +90,7 @@ def _records(columns: Columns, group: str | None, split: str | None) -> Records:
 
 def records_of(columns: Columns, group: str | None, first_model: str | None = None) -> Records:
     """What columns mean; `first_model` is what the first row of a data set says, where these are not its first rows."""
-    source, values = columns.place.source, columns.values
+    source, values = columns.location.source, columns.values
     other = RESERVED | IGNORED | ({group} if group else set())
     numeric = [name for name in values if name not in other and not INDEX.fullmatch(name)]
     facts: dict[str, Any] = {
@@ -103,9 +102,9 @@ def records_of(columns: Columns, group: str | None, first_model: str | None = No
     if "label" in values and "score" not in values and len(numeric) >= 2:
         classes = tuple(brief_name(name) for name in numeric)
         check_names(classes, source)
-        place = Place(source, columns.place.row, rows=columns.place.rows, columns=classes)
+        place = Location(source, columns.location.row, rows=columns.location.rows, columns=classes)
         probabilities = check_probabilities(np.column_stack([values[name] for name in numeric]), place)
-        labels = _labels(values["label"], tuple(numeric), columns.place)
+        labels = _labels(values["label"], tuple(numeric), columns.location)
         scores = conformity_scores(probabilities, labels)
         return Records(source, scores, scores, classes, probabilities, labels, **facts)
     if "score" not in values and "label" in values:
@@ -114,7 +113,7 @@ def records_of(columns: Columns, group: str | None, first_model: str | None = No
             "Add one probability column for each class, or a 'score' column."
         )
     name = "score" if "score" in values else _only(numeric, source)
-    place = Place(source, columns.place.row, rows=columns.place.rows, column=brief_name(name))
+    place = Location(source, columns.location.row, rows=columns.location.rows, column=brief_name(name))
     scores = check_scores(values[name], place)
     return Records(source, scores, scores, **facts)
 
@@ -151,10 +150,10 @@ def _otherwise(label: str, numbers: dict[str, int]) -> int:
     return next((numbers[name] for name in spelled if name in numbers), -1)
 
 
-def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Place) -> np.ndarray:
+def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Location) -> np.ndarray:
     found = label_numbers(labels, classes)
     known = ", ".join(brief_name(name) for name in classes[:20]) + (", …" if len(classes) > 20 else "")
-    place = Place(place.source, place.row, rows=place.rows, column="label")
+    place = Location(place.source, place.row, rows=place.rows, column="label")
     refuse_first(found < 0, place, f"the label is none of the probability columns ({known})")
     return found
 
@@ -170,7 +169,7 @@ def model_of(columns: Columns, first: str | None = None) -> str | None:
     models = columns.values.get("model")
     if models is None or not len(models):
         return None
-    place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="model")
+    place = Location(columns.location.source, columns.location.row, rows=columns.location.rows, column="model")
     other = "it is of another model than the first row; calibrate with the scores of one model"
     first = str(models[0]) if first is None else first
     refuse_first(models != first, place, other)
@@ -180,7 +179,7 @@ def model_of(columns: Columns, first: str | None = None) -> str | None:
 def novelty_of(columns: Columns) -> np.ndarray | None:
     if (values := columns.values.get("novelty")) is None:
         return None
-    place = Place(columns.place.source, columns.place.row, rows=columns.place.rows, column="novelty")
+    place = Location(columns.location.source, columns.location.row, rows=columns.location.rows, column="novelty")
     return check_scores(values, place, "the novelty is outside [0, 1]; take it as `ppsets score` writes it")
 
 
@@ -189,6 +188,6 @@ def _groups(columns: Columns, group: str | None) -> dict[str, np.ndarray]:
         return {}
     if group not in columns.values:
         raise FileError(
-            f"{columns.place.source}: there is no column '{brief_name(group)}' that says each record's group."
+            f"{columns.location.source}: there is no column '{brief_name(group)}' that says each record's group."
         )
     return {group: columns.values[group]}

@@ -21,7 +21,7 @@ from ppsets_core.data.columns import (
 from ppsets_core.data.parquet import read_parquet
 from ppsets_core.errors import FileError
 from ppsets_core.files.column_names import TEXT, column_name
-from ppsets_core.validation import Place
+from ppsets_core.validation import Location
 
 Cells = Sequence[Any] | np.ndarray
 MAX_JSON_CELLS = MAX_CELLS // 3  # each is several objects while it is read
@@ -93,7 +93,7 @@ def _columns(raw: Mapping[str, Cells], source: str, texts: frozenset[str]) -> Co
             values[name] = column
     if len({len(column) for column in values.values()}) > 1:
         raise FileError(f"{source}: the columns are not all of one length; give one entry per record in each.")
-    return Columns(Place(source), values)
+    return Columns(Location(source), values)
 
 
 def _is_nested(cells: Cells) -> bool:

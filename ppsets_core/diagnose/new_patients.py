@@ -11,7 +11,7 @@ import numpy as np
 
 from ppsets_core.data.new_patients import NewPatients
 from ppsets_core.diagnose.provenance import Provenance
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files.names import plain_cell
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.check import Check, check_records
 from ppsets_core.method.sets import prediction_sets

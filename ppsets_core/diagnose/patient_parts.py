@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ppsets_core.data.counting import Progress
-from ppsets_core.data.data_set import Stretch
+from ppsets_core.data.data_set import RowRange
 from ppsets_core.data.patient_data_set import PatientDataSet
 from ppsets_core.diagnose.new_patients import KINDS, PatientSets, schema_of_sets, sets_of_new_patients, table_of_sets
 from ppsets_core.diagnose.provenance import Provenance
@@ -70,7 +70,7 @@ def new_folder(out: Path) -> Iterator[None]:
         raise
 
 
-SetPart = tuple[PatientDataSet, Sequence[Stretch], Drawn, Provenance, Path]
+SetPart = tuple[PatientDataSet, Sequence[RowRange], Drawn, Provenance, Path]
 
 
 def set_parts(data_set: PatientDataSet, calibration: Drawn, out: Path) -> list[SetPart]:
@@ -84,7 +84,7 @@ def set_parts(data_set: PatientDataSet, calibration: Drawn, out: Path) -> list[S
 
 
 def write_sets_of(
-    data_set: PatientDataSet, task: Sequence[Stretch], calibration: Drawn, origin: Provenance, path: Path
+    data_set: PatientDataSet, task: Sequence[RowRange], calibration: Drawn, origin: Provenance, path: Path
 ) -> SetTally:
     """The sets of one task's patients, as one part; it has its name only when it is whole."""
     import pyarrow.parquet as pq
@@ -109,7 +109,7 @@ def write_sets_of(
     return tally
 
 
-def tally_task(data_set: PatientDataSet, task: Sequence[Stretch], calibration: Drawn) -> SetTally:
+def tally_task(data_set: PatientDataSet, task: Sequence[RowRange], calibration: Drawn) -> SetTally:
     """What is in the sets of one task's patients, which are written nowhere."""
     tallies = (_tally_of(sets_of_new_patients(patients, calibration)) for patients in data_set.patients(task))
     return sum(tallies, SetTally())

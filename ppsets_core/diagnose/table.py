@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ppsets_core.diagnose.answers import Answer
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.review import Marks
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files.names import plain_cell
 
 
 def rows_of(answers: Sequence[Answer], marks: Marks | None = None) -> list[dict[str, object]]:

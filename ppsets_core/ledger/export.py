@@ -7,7 +7,7 @@ import csv
 import io
 import json
 
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files.names import plain_cell
 from ppsets_core.ledger.accounts import BudgetChange, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import Ledger

@@ -8,8 +8,8 @@ import numpy as np
 from ppsets_core.data.columns import TEXTS
 from ppsets_core.data.records import Records
 from ppsets_core.errors import FileError
+from ppsets_core.files import Refused
 from ppsets_core.files.names import same_names
-from ppsets_core.files.refused import Refused
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.xrays.coronahack_split import is_learnt_from

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ppsets_core.errors import InputError
-from ppsets_core.files.refused import Refused
+from ppsets_core.files import Refused
 from ppsets_core.model.fast import BATCH_SIZE
 from ppsets_core.model.preprocess import stretched
 from ppsets_core.model.weights import XrayModel

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppsets_core.errors import FileError
-from ppsets_core.files.refused import Refused
+from ppsets_core.files import Refused
 from ppsets_core.model.folder_records import known_patients, label_numbers
 from ppsets_core.xrays.folder import XrayFolder
 
@@ -121,7 +121,7 @@ def write_refused(out: Path, refused: Iterable[Refused]) -> Path:
     """What was left out, and why, as a table beside the parts, under a name that readers of Parquet pass by."""
     import csv
 
-    from ppsets_core.files.spreadsheet import plain_cell
+    from ppsets_core.files.names import plain_cell
 
     path = out / "_refused.csv"
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from ppsets_core.errors import InputError
+from ppsets_core.files import Refused
 from ppsets_core.files.names import shown_name
-from ppsets_core.files.refused import Refused
 from ppsets_core.model.preprocess import stretched
 from ppsets_core.xrays.folder import XrayFolder
 from ppsets_core.xrays.picture import read_picture

@@ -7,7 +7,7 @@ from ppsets_core.diagnose import Answer, alarm_of, counts
 from ppsets_core.diagnose.checking import not_checked, records_of_answers
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.review import Mark, Marks
-from ppsets_core.files.refused import Refused
+from ppsets_core.files import Refused
 from ppsets_core.method.calibration import OTHER_MODEL
 from ppsets_core.method.check import check_records
 from ppsets_core.reports.check import check_section

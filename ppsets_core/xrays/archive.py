@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from ppsets_core.errors import FileError
-from ppsets_core.files.handles import FileLike
+from ppsets_core.files import Refused
+from ppsets_core.files.handles import ENCRYPTED, READABLE, FileLike, open_zip
 from ppsets_core.files.names import is_clutter, shown_name
-from ppsets_core.files.refused import Refused
-from ppsets_core.files.zips import ENCRYPTED, READABLE, open_zip
 from ppsets_core.xrays.limits import MAX_BYTES, MAX_FILES, TOO_MANY_BYTES
 from ppsets_core.xrays.listing import Entry, Listing, check_count
 

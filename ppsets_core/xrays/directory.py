@@ -4,9 +4,9 @@ import os
 from functools import partial
 from pathlib import Path
 
+from ppsets_core.files import Refused
 from ppsets_core.files.handles import read_bytes
 from ppsets_core.files.names import is_clutter, shown_name
-from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.listing import Entry, Listing, check_count
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ppsets_core.errors import FileError
-from ppsets_core.files.refused import Refused
+from ppsets_core.files import Refused
 from ppsets_core.xrays.formats import HEAD, kind_of, why_not_a_picture
 from ppsets_core.xrays.labelling import Labelling, Labels, Told, label_pictures
 from ppsets_core.xrays.limits import MAX_BYTES

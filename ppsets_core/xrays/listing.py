@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from ppsets_core.errors import FileError
+from ppsets_core.files import Refused
 from ppsets_core.files.names import shown_name
-from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.limits import MAX_FILES
 
 

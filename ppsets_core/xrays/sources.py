@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from ppsets_core.errors import FileError
+from ppsets_core.files import Refused
 from ppsets_core.files.handles import FileLike, is_rewindable, name_of, read_bytes
 from ppsets_core.files.names import is_clutter, relative_name, shown_name
-from ppsets_core.files.refused import Refused
 from ppsets_core.xrays.archive import list_archive
 from ppsets_core.xrays.directory import list_directory
 from ppsets_core.xrays.formats import ZIP_STARTS

@@ -11,8 +11,7 @@ from ppsets_core.__main__ import main
 from ppsets_core.diagnose import Finding, Findings, answers_of
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.table import csv_of
-from ppsets_core.files.names import same_name
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files.names import plain_cell, same_name
 from ppsets_core.ledger.export import export_csv
 from ppsets_core.model import XrayModel, save_model
 from tests.ledger.spending import spend

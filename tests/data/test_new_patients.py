@@ -11,7 +11,7 @@ import pytest
 
 from ppsets_core import FileError
 from ppsets_core.data import read_new_patients, read_scores
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files.names import plain_cell
 from tests.many_classes import CLASSES, drawn, table
 
 TEXT = "id,file,label,age,a,b\nx1,one.png,a,61,0.75,0.25\n007,two.png,,58,0.5,0.5\nx3,three.png,zebra,4,0,1\n"

@@ -15,8 +15,7 @@ from ppsets_core.data.counting import choose
 from ppsets_core.data.data_set import open_data_set
 from ppsets_core.data.new_patients import read_new_patients
 from ppsets_core.data.parquet import plain_columns
-from ppsets_core.files.names import same_names
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files.names import plain_cell, same_names
 
 SCORES = np.array([0.25, 0.0, 1.0, 0.5])
 TABLE = {

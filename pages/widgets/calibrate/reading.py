@@ -11,7 +11,7 @@ from ppsets_core import Records, one_per_patient
 from ppsets_core.data import of_split
 from ppsets_core.data.counting import Chosen
 from ppsets_core.data.parts import parts_in_words
-from ppsets_core.files.refused import Refused
+from ppsets_core.files import Refused
 
 ALL_PARTS = "All of them"
 ONE_EACH = "One X-ray of each patient"

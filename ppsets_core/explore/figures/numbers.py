@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.files.spreadsheet import plain_cell
+from ppsets_core.files.names import plain_cell
 
 
 def csv_of_rows(rows: Sequence[Mapping[str, object]]) -> str:

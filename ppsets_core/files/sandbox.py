@@ -1,4 +1,4 @@
-"""An untrusted file, parsed in a process of its own that may take so much memory and time and no more."""
+"""Parse an untrusted file in a child process with hard limits on memory and time."""
 
 import importlib
 import subprocess
@@ -9,14 +9,15 @@ from ppsets_core.errors import FileError
 
 MEMORY, SECONDS = 700_000_000, 30
 WAIT = 10 * SECONDS  # by the clock, where the machine is busy with other things
-START = "import sys; sys.path.insert(0, sys.argv[1]); from ppsets_core.files.apart import work; work(*sys.argv[2:])"
+START = "import sys; sys.path.insert(0, sys.argv[1]); from ppsets_core.files.sandbox import work; work(*sys.argv[2:])"
 DONE, REFUSED = b"+", b"-"
 TOO_MUCH = f"it asks for more than {MEMORY // 1_000_000} MB of memory or {SECONDS} seconds to be read; save it anew."
 
 
-def parsed_apart(function: str, data: bytes) -> bytes:
-    """What the function `module:name` makes of the bytes. Its FileErrors are raised here; too much memory or time and a
-    parser that crashes are a FileError, too, and no harm to this process."""
+def parse_in_sandbox(function: str, data: bytes) -> bytes:
+    """Call the function `module:name` on the bytes in a child process and return its answer.
+
+    Its FileErrors are raised here; a crash or too much memory or time is a FileError, too."""
     package = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-I", "-c", START, str(package), function, str(MEMORY), str(SECONDS)]
     try:
@@ -33,11 +34,11 @@ def parsed_apart(function: str, data: bytes) -> bytes:
 
 
 def work(function: str, memory: str, seconds: str) -> None:
-    """In the child: bounds first, then the bytes."""
+    """In the child: set the limits, then parse."""
     module, name = function.split(":")
     parse = getattr(importlib.import_module(module), name)
     data = sys.stdin.buffer.read()
-    _bound(int(memory), int(seconds))
+    _limit(int(memory), int(seconds))
     try:
         answer = DONE + parse(data)
     except FileError as error:
@@ -47,9 +48,8 @@ def work(function: str, memory: str, seconds: str) -> None:
     sys.stdout.buffer.write(answer)
 
 
-def _bound(memory: int, seconds: int) -> None:
-    """Beyond what the libraries and the bytes have taken by now. Where the system knows no such limits (Windows), only
-    the clock bounds it."""
+def _limit(memory: int, seconds: int) -> None:
+    """Limit memory beyond what is in use now. Windows has no such limits; there only the clock bounds it."""
     if sys.platform == "win32":
         return
     import resource
