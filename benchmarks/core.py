@@ -18,7 +18,7 @@ from ppsets_core.method.simulate import _Private
 
 
 def transcribed_quantile(scores: np.ndarray, m: int, level: float, epsilon: float, rng: np.random.Generator) -> float:
-    """Algorithm 1: counts in m bins, a utility for each, one random draw."""
+    """Algorithm 2: counts in m bins, a utility for each, one random draw."""
     edges = np.linspace(0, 1, m + 1)
     counts, _ = np.histogram(scores, edges)
     upto = np.cumsum(counts)
@@ -28,7 +28,7 @@ def transcribed_quantile(scores: np.ndarray, m: int, level: float, epsilon: floa
 
 
 def transcribed_plan(n: int, alpha: float, epsilon: float, rng: np.random.Generator) -> int:
-    """Algorithm 3: 50 bin counts, a private quantile of fresh uniform scores for each, the m of the least."""
+    """Algorithm 5: 50 bin counts, a private quantile of fresh uniform scores for each, the m of the least."""
     outputs = {}
     for m in np.round(np.logspace(2, 6, 50)).astype(int):
         level = paper_level(n, alpha, epsilon, m, best_gamma(n, alpha, epsilon))

@@ -1,4 +1,4 @@
-"""The paper's rule: "Private Prediction Sets", Algorithms 1 and 2 (docs/method.md#the-papers-rule)."""
+"""The paper's rule: "Private Prediction Sets", Algorithms 2, 3 and 5 (docs/method.md#the-papers-rule)."""
 
 import math
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class Paper:
 
 
 def paper_level(n: int, alpha: float, epsilon: float, m: int, gamma: float) -> float:
-    """q̃ = (n+1)(1−α) / (n(1−γα)) + (2/(εn))·log(m/(γα)), Algorithm 2 of the paper; may exceed 1."""
+    """q̃ = (n+1)(1−α) / (n(1−γα)) + (2/(εn))·log(m/(γα)), Algorithm 3 of the paper; may exceed 1."""
     return (n + 1) * (1 - alpha) / (n * (1 - gamma * alpha)) + 2 / (epsilon * n) * math.log(m / (gamma * alpha))
 
 
@@ -59,7 +59,7 @@ def best_gamma(n: int, alpha: float, epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class PaperQuantile:
-    """P(ŝ = e_j) ∝ exp(−ε·min(q,1−q)·w_j/2), w_j = max(L_j/q, R_j/(1−q)): Algorithm 1 of the paper, for ½ ≤ q < 1."""
+    """P(ŝ = e_j) ∝ exp(−ε·min(q,1−q)·w_j/2), w_j = max(L_j/q, R_j/(1−q)): Algorithm 2 of the paper, for ½ ≤ q < 1."""
 
     level: float
     epsilon: float
