@@ -5,13 +5,14 @@ import streamlit as st
 from pages.widgets.calibrate.data_set_source import read_data_set
 from pages.widgets.calibrate.plans import choose_novelty, choose_promise, choose_rule, make_plans, show_plans
 from pages.widgets.calibrate.reading import Reading, summarise
-from pages.widgets.calibrate.release import is_counting, release_step
+from pages.widgets.calibrate.release import RELEASE, release_step
 from pages.widgets.calibrate.saved_source import load_saved
 from pages.widgets.calibrate.score_source import DEMO_BUDGET, read_bundled, read_score_file
 from pages.widgets.calibrate.xray_source import read_xrays
 from pages.widgets.data_sets import data_sets
 from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
+from pages.widgets.spend import clear_pending
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Records
 from ppsets_core.data.counting import Chosen
@@ -41,12 +42,9 @@ def main() -> None:
     )
     reading = SOURCES[source]()
     if reading is None:
-        is_counting(None)
+        clear_pending(RELEASE)
         return
-    records = summarise(reading)
-    if is_counting(reading):
-        return
-    _plan_and_release(reading, records)
+    _plan_and_release(reading, summarise(reading))
 
 
 @st.fragment

@@ -21,7 +21,7 @@ TELLING = 2.0
 """Seconds after which a pace tells how long the rest will take."""
 
 
-class Report:
+class JobProgress:
     """What the work tells: call it with (done, total), or set `stage` and append to `said`."""
 
     def __init__(self, is_watched: Callable[[], bool] | None = None) -> None:
@@ -61,15 +61,15 @@ class Report:
 
 
 class Job(Generic[Result]):
-    """Starts `work(report)` at once. When the last reference to the job goes, the work is asked to stop; likewise when
+    """Starts `work(progress)` at once. The work is asked to stop when the last reference to the job goes, or when
     `is_watched` has said no for a while."""
 
-    def __init__(self, work: Callable[[Report], Result], is_watched: Callable[[], bool] | None = None) -> None:
-        self.report = Report(is_watched)
+    def __init__(self, work: Callable[[JobProgress], Result], is_watched: Callable[[], bool] | None = None) -> None:
+        self.progress = JobProgress(is_watched)
         self._outcome: list = []
-        args = (work, self.report, self._outcome)
+        args = (work, self.progress, self._outcome)
         self._thread = threading.Thread(target=_run, args=args, name="ppsets-job", daemon=True)
-        weakref.finalize(self, self.report.stop.set)
+        weakref.finalize(self, self.progress.stop.set)
         self._thread.start()
 
     @property
@@ -79,15 +79,15 @@ class Job(Generic[Result]):
     @property
     def cancelled(self) -> bool:
         """Whether it was asked to stop; it may take a moment until it does."""
-        return self.report.stop.is_set()
+        return self.progress.stop.is_set()
 
     @property
     def share(self) -> float:
         """How much is done, in [0, 1]."""
-        return min(1.0, self.report.done / self.report.total) if self.report.total else 0.0
+        return min(1.0, self.progress.done / self.progress.total) if self.progress.total else 0.0
 
     def cancel(self) -> None:
-        self.report.stop.set()
+        self.progress.stop.set()
 
     def wait(self, timeout: float | None = None) -> None:
         self._thread.join(timeout)
@@ -101,9 +101,9 @@ class Job(Generic[Result]):
         return value
 
 
-def _run(work: Callable[[Report], Result], report: Report, outcome: list) -> None:
+def _run(work: Callable[[JobProgress], Result], progress: JobProgress, outcome: list) -> None:
     try:
-        value = work(report)
+        value = work(progress)
     except BaseException as error:  # it belongs to whoever asks for the result, not to this thread
         outcome.append((None, error.with_traceback(None)))
     else:

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from ppsets_core import background
-from ppsets_core.background import Cancelled, Job, Report
+from ppsets_core.background import Cancelled, Job, JobProgress
 from ppsets_core.errors import InputError
 
 
@@ -72,7 +72,7 @@ def test_work_that_is_watched_again_in_time_goes_on(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
     watched = [True]
-    report = Report(lambda: watched[0])
+    report = JobProgress(lambda: watched[0])
     for second in range(200):
         now[0], watched[0] = second, second % 15 < 3  # away for 12 seconds at a time
         report(second, 200)
@@ -87,7 +87,7 @@ def test_work_that_is_watched_again_in_time_goes_on(monkeypatch):
 def test_time_left_is_at_the_pace_so_far(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
-    report = Report()
+    report = JobProgress()
     assert report.seconds_left is None
     report(0, 50)
     assert report.seconds_left is None
@@ -102,7 +102,7 @@ def test_time_left_is_at_the_pace_so_far(monkeypatch):
 def test_time_left_follows_the_pace_so_far(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
-    report = Report()
+    report = JobProgress()
     assert report.seconds_left is None
     report(10, 40)
     now[0] = 1.0

@@ -8,7 +8,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.widgets.guard import guarded
-from ppsets_core.background import Cancelled, Job, Report
+from ppsets_core.background import Cancelled, Job, JobProgress
 from ppsets_core.wording import duration
 
 Result = TypeVar("Result")
@@ -18,7 +18,7 @@ class JobKey(str, Generic[Result]):
     """The name under which a session keeps one kind of work, and the type of what that work finds."""
 
 
-def start_job(key: JobKey[Result], work: Callable[[Report], Result]) -> None:
+def start_job(key: JobKey[Result], work: Callable[[JobProgress], Result]) -> None:
     """Begin, under a name in this session; work still going on under that name is stopped."""
     if (earlier := st.session_state.get(key)) is not None:
         earlier.cancel()
@@ -57,6 +57,12 @@ def collect(key: JobKey[Result]) -> Result | None:
     return found
 
 
+def stop_job(key: str) -> None:
+    """Cancel work that nobody waits for any more, and forget it."""
+    if (job := st.session_state.pop(key, None)) is not None:
+        job.cancel()
+
+
 def _cancel(key: str) -> None:
     """By name: a button that held the job would keep what it found for as long as the session lasts."""
     if (job := st.session_state.get(key)) is not None:
@@ -69,15 +75,15 @@ def _cancelled(key: str) -> str:
 
 @st.fragment(run_every=0.5)
 @guarded()
-def show_progress(key: str, words: str, draw: Callable[[Report], None] | None = None) -> None:
+def show_progress(key: str, words: str, draw: Callable[[JobProgress], None] | None = None) -> None:
     """A bar and a Cancel button, twice a second, until the work ends; `draw` adds what the work tells meanwhile."""
     if not is_running(key):
         st.rerun()
     job = st.session_state[key]
-    report = job.report
-    count = f" {report.done:,} of {report.total:,}" if report.total else ""
-    left = "" if report.seconds_left is None else f", {duration(report.seconds_left)} left"
-    st.progress(job.share, text=f"{report.stage or words}{count}{left}")
+    progress = job.progress
+    count = f" {progress.done:,} of {progress.total:,}" if progress.total else ""
+    left = "" if progress.seconds_left is None else f", {duration(progress.seconds_left)} left"
+    st.progress(job.share, text=f"{progress.stage or words}{count}{left}")
     st.button("Cancel", key=f"{key}-cancel", icon=":material/stop_circle:", on_click=_cancel, args=(key,))
     if draw:
-        draw(report)
+        draw(progress)

@@ -84,7 +84,7 @@ def test_over_budget_is_refused_until_the_budget_is_raised(app, page):
     press(page, "Calibrate …")
     press(page, re.compile("^Spend ε"))
     sees(page, "Your calibration")
-    sees(page, "whoever was in all of them has 0.5 left")
+    sees(page, "in all of them has 0.5 left")
     press(page, "Calibrate …")
     press(page, re.compile("^Spend ε"))
     sees(page, "Not everyone in these records has room for ε = 1 within the budget of 1.5 for 'small-budget'")

@@ -33,7 +33,7 @@ def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledge
     assert shown["Records used"] == shown["Patients"]
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε").click().run()
-    finish(at, "count_data_set")
+    finish(at, "prepare_release")
     assert "Your calibration" in texts(at)
     (release,) = ledger.releases("ward")
     assert (f"{release.calibration.n:,}", release.calibration.unit) == (shown["Records used"][0], "patient")
@@ -53,7 +53,7 @@ def test_whoever_turns_to_other_records_while_it_is_counted_pays_nothing(screen,
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε").click().run()
     at.radio(key="source").set_value("Bundled CoronaHack scores").run()
-    assert "count_data_set" not in at.session_state
+    assert "prepare_release" not in at.session_state
     at.run()
     assert ledger.releases() == []
     assert "Calibrate …" in labels(at)
@@ -65,7 +65,7 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     at = read(screen("calibrate"), "my ward_1")
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε").click().run()
-    finish(at, "count_data_set")
+    finish(at, "prepare_release")
     write_parts(frame.assign(label=""), data / "new", 2)
     at.switch_page("pages/diagnose.py").run()
     at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
@@ -88,7 +88,7 @@ def test_a_bad_row_costs_nothing_and_is_named(screen, data, ledger):
     at = read(screen("calibrate"))
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε").click().run()
-    finish(at, "count_data_set")
+    finish(at, "prepare_release")
     assert "ward/part-00002.parquet, row 201, column 'viral': the probability is outside" in texts(at)
     assert ledger.releases() == []
 

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from pages.widgets.jobs import JobKey, _cancel, collect, start_job
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 
 KEY = JobKey[str]("test_jobs")
 
@@ -27,7 +27,7 @@ def test_work_that_ended_before_it_was_cancelled_is_handed_out():
 
 
 def test_work_that_is_cancelled_in_time_hands_out_nothing():
-    def forever(report: Report) -> str:
+    def forever(report: JobProgress) -> str:
         while True:
             report(1, 2)
             time.sleep(0.01)

@@ -11,7 +11,7 @@ from pages.widgets.model.files import bytes_of, model_from
 from pages.widgets.model.settings import PrivacySettings, Settings
 from pages.widgets.model.training import fine_tuning
 from ppsets_core import BudgetError, FileError, InputError, LedgerError, plan, read_scores, simulate
-from ppsets_core.background import Cancelled, Report
+from ppsets_core.background import Cancelled, JobProgress
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.model import load_model
 from ppsets_core.model.report import report
@@ -149,7 +149,7 @@ def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, l
     assert ledger.releases() == []
     base, payment = small_model(classes=("sun", "moon")), TrainingPayment(ledger, named("ward"), 3.0, 1e-5)
     with pytest.raises(InputError, match="No X-ray has one of the labels sun, moon"):
-        fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, payment)(Report())
+        fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, payment)(JobProgress())
 
 
 def privately(at, content: bytes, name: str = "mine.zip"):
@@ -198,7 +198,9 @@ def test_private_fine_tuning_is_confirmed_charged_once_and_refused_over_budget(m
     assert not any(label.startswith("Spend") for label in labels(at)), "other terms were confirmed by nobody"
     button(at, "Fine-tune …").click().run()
     assert ledger.releases() == []
-    at.text_input(key=next(e.key for e in at.text_input if e.key.startswith("tune_reason"))).set_value("our scanner")
+    at.text_input(key=next(e.key for e in at.text_input if e.key.startswith("training_reason"))).set_value(
+        "our scanner"
+    )
     button(at, "Spend ε = 2").click().run()
     at = finish(at, "tuning_job")
     assert not at.error
@@ -227,13 +229,13 @@ def test_private_fine_tuning_beyond_the_whole_budget_is_not_offered(model_screen
 def test_what_has_no_room_is_refused_before_anything_is_learnt(labelled_zip, ledger):
     account, base = ledger.open_account("ward", 5), small_model()
     first = TrainingPayment(ledger, account, 3.0, 1e-3, request="a click")
-    fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, first)(Report())
+    fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, first)(JobProgress())
     for payment, error in (
         (TrainingPayment(ledger, account, 3.0, 1e-3), BudgetError),
         (TrainingPayment(ledger, account, 1.0, 1e-3, request="a click"), LedgerError),
         (None, LedgerError),
     ):
-        report = Report()
+        report = JobProgress()
         with pytest.raises(error):
             fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, payment)(report)
         assert report.said == []
@@ -247,13 +249,13 @@ def test_cancelled_before_the_charge_costs_nothing_and_after_it_what_was_charged
             super().charge(patients)
             report.stop.set()
 
-    account, report = ledger.open_account("ward", 5), Report()
+    account, report = ledger.open_account("ward", 5), JobProgress()
     report.stop.set()
     early = TrainingPayment(ledger, account, 3.0, 1e-3)
     with pytest.raises(Cancelled):
         fine_tuning(small_model(), io.BytesIO(labelled_zip), None, 0, PRIVATE, early)(report)
     assert (ledger.releases(), early.is_wasted) == ([], False)
-    report, late = Report(), Impatient(ledger, account, 3.0, 1e-3)
+    report, late = JobProgress(), Impatient(ledger, account, 3.0, 1e-3)
     with pytest.raises(Cancelled):
         fine_tuning(small_model(), io.BytesIO(labelled_zip), None, 0, PRIVATE, late)(report)
     assert [one.status for one in ledger.releases()] == ["charged, not released"]
@@ -262,7 +264,7 @@ def test_cancelled_before_the_charge_costs_nothing_and_after_it_what_was_charged
 
 @pytest.mark.training
 def test_synthetic_x_rays_are_of_nobody_and_charged_to_nobody(ledger):
-    tuned = fine_tuning(small_model(), None, None, 30, PRIVATE, None)(Report())
+    tuned = fine_tuning(small_model(), None, None, 30, PRIVATE, None)(JobProgress())
     assert tuned.payer is None
     assert ledger.releases() == []
 

@@ -1,5 +1,6 @@
 """Calibration records from a data set of the server: chosen where it lies, counted when they are paid for."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,9 +9,9 @@ import streamlit as st
 from pages.widgets.calibrate.reading import ONE_EACH, ONE_EACH_HELP, Reading, forget, remember, remembered
 from pages.widgets.cluster import cluster_client, show_cluster
 from pages.widgets.data_sets import choose_data_set
-from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job, stop_job
 from ppsets_core import cluster
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 from ppsets_core.data.counting import Chosen, Counted, choose, count
 from ppsets_core.data.data_set import open_data_set
 from ppsets_core.files.names import shown_name
@@ -20,7 +21,7 @@ from ppsets_core.method.plan import Plan
 if TYPE_CHECKING:
     from distributed import Client
 
-_READING, COUNTING = JobKey[Reading]("read_data_set"), JobKey[Counted]("count_data_set")
+_READING = JobKey[Reading]("read_data_set")
 
 
 def read_data_set() -> Reading | None:
@@ -53,7 +54,7 @@ def read_data_set() -> Reading | None:
     return None
 
 
-def _read(path: Path, client: "Client | None", every: bool, report: Report) -> Reading:
+def _read(path: Path, client: "Client | None", every: bool, report: JobProgress) -> Reading:
     data_set = open_data_set(path)
     if client is None:
         chosen = choose(data_set, all_records=every, progress=report)
@@ -62,24 +63,18 @@ def _read(path: Path, client: "Client | None", every: bool, report: Report) -> R
     return Reading(shown_name(path.name), chosen)
 
 
-def start_counting(records: Chosen, planned: Plan, ledger: Ledger) -> None:
-    """Count as the plan needs it, in the background: nothing is charged until all is counted."""
+def counting(records: Chosen, planned: Plan, ledger: Ledger) -> Callable[[JobProgress], Counted]:
+    """Work that counts the records as the plan needs them."""
     client, identify = cluster_client(), ledger.identify(len(records))
 
-    def work(report: Report) -> Counted:
+    def work(progress: JobProgress) -> Counted:
         if client is None:
-            return count(records, planned, identify, progress=report)
-        return cluster.count(client, records, planned, identify, progress=report)
+            return count(records, planned, identify, progress=progress)
+        return cluster.count(client, records, planned, identify, progress=progress)
 
-    start_job(COUNTING, work)
-
-
-def stop_counting() -> None:
-    if (job := st.session_state.pop(COUNTING, None)) is not None:
-        job.cancel()
+    return work
 
 
 def _forget() -> None:
     forget("data_set")
-    if (job := st.session_state.pop(_READING, None)) is not None:
-        job.cancel()
+    stop_job(_READING)

@@ -11,7 +11,7 @@ from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start
 from pages.widgets.refused import show_refused
 from pages.widgets.text import as_text
 from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 from ppsets_core.model.folder_records import patients_note, records_of
 from ppsets_core.xrays import XrayFolder, read_folder
 
@@ -72,7 +72,7 @@ def _offer(folder: XrayFolder, name: str) -> None:
         st.rerun()
 
 
-def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: Report) -> Reading:
+def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: JobProgress) -> Reading:
     from ppsets_core.model import predict_folder
 
     total = len(folder.xrays)

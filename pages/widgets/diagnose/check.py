@@ -1,19 +1,15 @@
 """Whether the promise held on patients whose diagnosis is known: the curator's own view, and a private release."""
 
 import math
-import uuid
-from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.widgets.choose_account import choose_account
-from pages.widgets.person import may, why_label
+from pages.widgets.person import may
 from pages.widgets.session import open_ledger
+from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
 from pages.widgets.text import as_text
-from ppsets_core import Account, PpsetsError, Records, one_per_patient
+from ppsets_core import Records, one_per_patient
 from ppsets_core.access import CURATOR
-from ppsets_core.ledger.amounts import shown
-from ppsets_core.ledger.ledger import LONGEST_REASON
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
 from ppsets_core.method.plan import DIAGNOSIS
@@ -21,26 +17,7 @@ from ppsets_core.method.private_check import PrivateCheck
 
 USUAL_BUDGET, USUAL_EPSILON = 2.0, 0.5
 TOGETHER, EACH = "All patients together", "Each diagnosis (twice the noise)"
-_PENDING, _DONE = "pending_check", "released_check"
-
-
-@dataclass(eq=False)
-class PendingCheck:
-    """What a confirm step names, and what came of it; `request` makes a repeated click cost nothing."""
-
-    records: Records
-    calibration: Drawn
-    account: Account
-    epsilon: float
-    per: str | None
-    of: str
-    request: str = field(default_factory=lambda: uuid.uuid4().hex)
-    result: PrivateCheck | None = None
-    refusal: str = ""
-
-    @property
-    def terms(self) -> tuple[object, ...]:
-        return self.of, self.calibration, self.account, self.epsilon, self.per
+CHECK = "check"
 
 
 def show_check(check: Check, records: Records, calibration: Drawn, of: str, name: str) -> None:
@@ -86,12 +63,13 @@ def _row(what: str, line: Line) -> dict[str, object]:
     }
 
 
-def _private(records: Records, calibration: Drawn, of: str, name: str) -> None:
+def _private(records: Records, calibration: Drawn, batch: str, name: str) -> None:
     st.write(
         "Releases how many were covered, with noise that hides each patient, and charges its ε to the budget of these "
         "patients. The interval counts the noise."
     )
-    if (done := st.session_state.get(_DONE)) is not None and done.of == of and done.calibration == calibration:
+    ledger, of = open_ledger(), (batch, calibration)
+    if (done := spent_on(CHECK, of)) is not None:
         _show_private(done.result, calibration)
     used = one_per_patient(records)
     left, right = st.columns(2)
@@ -99,50 +77,22 @@ def _private(records: Records, calibration: Drawn, of: str, name: str) -> None:
     epsilon = right.number_input(
         "ε of the check", min_value=0.01, max_value=100.0, value=USUAL_EPSILON, step=0.1, key="check_epsilon"
     )
-    account = choose_account(open_ledger(), name, USUAL_BUDGET, key=f"check-{of}")
-    if account is None:
+    account = choose_account(ledger, name, USUAL_BUDGET, key=f"check-{batch}")
+    if account is None or not has_room(account, epsilon):
         return
-    wanted = PendingCheck(used, calibration, account, epsilon, per, of)
-    pending: PendingCheck | None = st.session_state.get(_PENDING)
-    named = pending is not None and pending.terms == wanted.terms
-    if pending is not None and pending.refusal and named:
-        st.error(as_text(pending.refusal))
-    if pending is None or pending.refusal or not named:
-        if st.button("Release a private check …", key="check_open"):
-            st.session_state[_PENDING] = wanted
-            st.rerun()
-        return
-    st.markdown(
-        f"**Spend ε = {pending.epsilon:g} of the budget of {as_text(pending.account.name)}?** "
-        f"{shown(pending.account.spent)} was spent under this name before; if someone lacks room, nothing is released. "
-        f"ε protects one {used.unit}. A release cannot be taken back."
+
+    def release(spending: Spending) -> PrivateCheck:
+        request, reason = spending.request, spending.reason
+        return ledger.check(used, calibration, account, epsilon, per=per, request=request, reason=reason)
+
+    spend_step(
+        Terms(CHECK, of, (per, epsilon), account, f"ε = {epsilon:g}"),
+        release,
+        opens="Release a private check …",
+        verb="release",
+        words=f"ε protects one {used.unit}. If someone lacks room, nothing is released. It cannot be taken back.",
+        is_first=False,
     )
-    reason = st.text_input(why_label(), max_chars=LONGEST_REASON, key=f"check_reason_{pending.request}")
-    with st.container(horizontal=True):
-        confirmed = st.button(f"Spend ε = {pending.epsilon:g} and release", type="primary", key="check_spend")
-        if st.button("Cancel", key="check_cancel"):
-            st.session_state.pop(_PENDING)
-            st.rerun()
-    if confirmed:
-        _spend(pending, reason)
-
-
-def _spend(pending: PendingCheck, reason: str) -> None:
-    try:
-        pending.result = open_ledger().check(
-            pending.records,
-            pending.calibration,
-            pending.account,
-            pending.epsilon,
-            per=pending.per,
-            request=pending.request,
-            reason=reason,
-        )
-        st.session_state[_DONE] = pending
-        st.session_state.pop(_PENDING)
-    except PpsetsError as error:
-        pending.refusal = str(error)
-    st.rerun()
 
 
 def _show_private(check: PrivateCheck, calibration: Drawn) -> None:

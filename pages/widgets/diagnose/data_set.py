@@ -14,7 +14,7 @@ from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.text import as_text
 from ppsets_core import cluster
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.patient_data_set import PatientDataSet, open_new_patients
 from ppsets_core.diagnose.patient_parts import SetTally, tally_task
@@ -60,7 +60,7 @@ def show_data_set(calibration: Drawn) -> None:
         _show(done)
 
 
-def _find(path: Path, calibration: Drawn, client: "Client | None", report: Report) -> Found:
+def _find(path: Path, calibration: Drawn, client: "Client | None", report: JobProgress) -> Found:
     group = calibration.per if calibration.group_names else None
     data_set = open_new_patients(path, classes=calibration.classes, group=group)
     calibration.check_fits(data_set.classes, data_set.model)

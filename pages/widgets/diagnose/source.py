@@ -11,7 +11,7 @@ from pages.widgets.active_model import active_model, model_name
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.text import as_text
 from pages.widgets.xray_upload import Chosen, choose_xrays
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 from ppsets_core.diagnose import Findings, examine
 from ppsets_core.errors import InputError
 from ppsets_core.places import ASSETS
@@ -101,7 +101,7 @@ def _start(source: Chosen | None) -> None:
     held = sum(file.size for file in source) if isinstance(source, list) else 0
     too_large = held > KEPT_MEGABYTES * 1_000_000
 
-    def work(report: Report) -> Examined:
+    def work(report: JobProgress) -> Examined:
         folder = read_folder(given, classes=model.classes, keep_unlabelled=True)
         if len(folder.xrays) > MOST:
             raise InputError(

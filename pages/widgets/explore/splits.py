@@ -14,7 +14,7 @@ from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import InputError
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 from ppsets_core.explore import label_of
 from ppsets_core.explore.figures.splits import AXES, histogram_figure, size_figure, sweep_figure
 from ppsets_core.explore.labelled import Labelled
@@ -75,7 +75,7 @@ def _choose_and_start(records: PublicRecords, data: Labelled) -> None:
     if st.button(label, type="primary", key="explore_run", icon=":material/play_arrow:", disabled=is_running(_JOB)):
         digest, words = records.digest, f"{records.name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
 
-        def work(report: Report) -> Experiment:
+        def work(report: JobProgress) -> Experiment:
             return Experiment(sweep(repetitions, np.random.default_rng(0), progress=report), digest, words)
 
         start_job(_JOB, work)

@@ -12,7 +12,7 @@ from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start
 from pages.widgets.person import may_open
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
 from ppsets_core import InputError
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 from ppsets_core.explore.figures.tradeoff_map import tradeoff_figure
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.tradeoff_map import TradeoffMap, tradeoff_map
@@ -68,8 +68,8 @@ def _choose(records: PublicRecords) -> Wanted:
     return Wanted(records.digest, int(n), DIAGNOSIS if promise == EACH else None, rule)
 
 
-def _work(labelled: Labelled, wanted: Wanted) -> Callable[[Report], tuple[Wanted, TradeoffMap]]:
-    def work(report: Report) -> tuple[Wanted, TradeoffMap]:
+def _work(labelled: Labelled, wanted: Wanted) -> Callable[[JobProgress], tuple[Wanted, TradeoffMap]]:
+    def work(report: JobProgress) -> tuple[Wanted, TradeoffMap]:
         return wanted, tradeoff_map(labelled, wanted.n, wanted.rule, per=wanted.per, progress=report)
 
     return work

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pages.widgets.active_model import model_name
 from pages.widgets.model.settings import Settings
-from ppsets_core.background import Report
+from ppsets_core.background import JobProgress
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.model.recipe import Epoch
@@ -41,7 +41,7 @@ def fine_tuning(
     synthetic: int,
     settings: Settings,
     payment: TrainingPayment | None,
-) -> Callable[[Report], Tuned]:
+) -> Callable[[JobProgress], Tuned]:
     """Read the X-rays, or without a source draw some; train, telling each epoch. Cancelled, nothing is kept.
 
     Private training on anybody's X-rays needs a payment, which is charged before it begins."""
@@ -49,7 +49,7 @@ def fine_tuning(
     if source is not None and (settings.privacy is None) != (payment is None):
         raise LedgerError("Private training, and it alone, is paid for. Nothing was trained.")
 
-    def work(report: Report) -> Tuned:
+    def work(report: JobProgress) -> Tuned:
         from ppsets_core.model.dp_sgd import Privacy
         from ppsets_core.model.last_layer import LastLayerRecipe, fine_tune_last_layer
 
@@ -96,7 +96,7 @@ def fine_tuning(
 
 
 def _read(
-    source: Source, labels: Labels, side: int, classes: tuple[str, ...] | None, report: Report
+    source: Source, labels: Labels, side: int, classes: tuple[str, ...] | None, report: JobProgress
 ) -> tuple["TrainingSet", tuple[Refused, ...]]:
     from ppsets_core.model.training_set import read_training_set
     from ppsets_core.xrays import read_folder
@@ -107,7 +107,7 @@ def _read(
     return read_training_set(folder, side, classes=classes, progress=lambda done: report(done, total))
 
 
-def _synthetic(count: int, side: int, report: Report) -> "TrainingSet":
+def _synthetic(count: int, side: int, report: JobProgress) -> "TrainingSet":
     import torch
 
     from ppsets_core.model.training_set import TrainingSet, square_grey

@@ -8,18 +8,20 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from pages.widgets.active_model import active_model
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.model.files import bytes_of
-from pages.widgets.model.paying import begun, pay
-from pages.widgets.model.settings import choose_settings
+from pages.widgets.model.settings import PrivacySettings, Settings, choose_settings
 from pages.widgets.model.switch import switch_to
 from pages.widgets.model.training import Tuned, fine_tuning
 from pages.widgets.refused import show_refused
+from pages.widgets.session import open_ledger
+from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
 from pages.widgets.text import as_text
 from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
 from ppsets_core.explore.figures.model import training_figure
 from ppsets_core.ledger.training import TrainingPayment
-from ppsets_core.wording import PRIVATE_TRAINING
+from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING
 
-_JOB, _DONE, _PAYMENT = JobKey[Tuned]("tuning_job"), "tuned", "tuning_payment"
+_JOB, _DONE, TRAINING = JobKey[Tuned]("tuning_job"), "tuned", "training"
+USUAL_BUDGET = 5.0
 FOLDER, SYNTHETIC = "Labelled X-rays", "Synthetic X-rays"
 
 
@@ -30,29 +32,46 @@ def show_tuning() -> None:
     )
     source, labels, count = _choose_xrays()
     settings = choose_settings()
-    payment = None
+    paid = spent_on(TRAINING, ())
     if source is not None and settings.privacy is not None and not is_running(_JOB):
-        payment = pay(_ids(source, labels), settings, settings.privacy, proposed_name(source))
-        begin = payment is not None
+        _pay_and_begin(source, labels, settings, settings.privacy)
     else:
         ready = source is not None or count
-        begin = st.button("Fine-tune", type="primary", key="tune", disabled=not ready or is_running(_JOB))
-    if begin:
-        work = fine_tuning(active_model(), source, labels, count, settings, payment)  # a click may interrupt it here,
-        start_job(_JOB, work)  # and no more from here on, lest it began twice
-        st.session_state[_PAYMENT] = payment
-        begun()
-        st.rerun()
+        if st.button("Fine-tune", type="primary", key="tune", disabled=not ready or is_running(_JOB)):
+            start_job(_JOB, fine_tuning(active_model(), source, labels, count, settings, None))
+            st.rerun()
     if is_running(_JOB):
         show_progress(_JOB, "Working …", draw=lambda report: _draw_loss(report.said))
         return
-    paid: TrainingPayment | None = st.session_state.get(_PAYMENT)
-    if paid is not None and paid.is_wasted:
+    if paid is not None and paid.result.is_wasted:
         st.warning("The training was charged and then ended early. What it cost stays spent: the Ledger screen has it.")
     if (tuned := collect(_JOB)) is not None:
         st.session_state[_DONE] = tuned
     if _DONE in st.session_state:
         _show(st.session_state[_DONE])
+
+
+def _pay_and_begin(source: Chosen, labels: UploadedFile | None, settings: Settings, privacy: PrivacySettings) -> None:
+    """Choose who pays and confirm; the training charges it before it begins."""
+    ledger = open_ledger()
+    account = choose_account(ledger, proposed_name(source), USUAL_BUDGET, key=f"tune-{proposed_name(source)}")
+    if account is None or not has_room(account, privacy.epsilon):
+        return
+
+    def begin(spending: Spending) -> TrainingPayment:
+        price = (privacy.epsilon, privacy.delta)
+        payment = TrainingPayment(ledger, account, *price, request=spending.request, reason=spending.reason)
+        start_job(_JOB, fine_tuning(active_model(), source, labels, 0, settings, payment))
+        return payment
+
+    price = f"ε = {privacy.epsilon:g} and δ = {privacy.delta:g}"
+    terms = Terms(TRAINING, (), (_ids(source, labels), settings), account, price)
+    words = (
+        "Everyone whose X-rays are trained on is charged before the training begins, once for each X-ray. If someone "
+        "has no room for it, after all releases under any name, nothing is trained and nothing charged. What is "
+        f"charged stays charged, also if you cancel the training or leave this page. {ADDS_UP}"
+    )
+    spend_step(terms, begin, opens="Fine-tune …", verb="fine-tune", words=words)
 
 
 def _choose_xrays() -> tuple[Chosen | None, UploadedFile | None, int]:

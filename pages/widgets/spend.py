@@ -1,0 +1,259 @@
+"""Confirm, then spend: an account, a box that names the price, one charge however often it is clicked, a result kept.
+
+Release, check and training all spend through `spend_step`. A click marks what is pending as confirmed; the next run
+carries it out. Streamlit may interrupt any run, so the result stays with what is pending until a run has taken it over,
+and the ledger answers a request that it has met with the same release.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import streamlit as st
+
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job, stop_job
+from pages.widgets.person import login_is_configured, may, why_label
+from pages.widgets.text import as_text
+from ppsets_core import Account, Ledger, PpsetsError
+from ppsets_core.access import STEWARD
+from ppsets_core.background import Cancelled, JobProgress
+from ppsets_core.ledger.amounts import amount, shown
+from ppsets_core.ledger.ledger import LONGEST_REASON
+from ppsets_core.wording import weak_budget
+
+Prepared = TypeVar("Prepared")
+BUDGET_HELP = (
+    "The total ε that any one of these patients may ever lose, in all releases together. Losses add up, so a budget "
+    "bounds what they can reveal. 2 allows two releases at ε = 1. It can be raised later, on record."
+)
+NAME_HELP = (
+    "The ledger keeps one budget per name, and what each patient has lost under all names. "
+    "The name is kept in the ledger and written into its exports, so it must name no patient."
+)
+REASON_HELP = "Kept in the ledger and its exports; it must name no patient."
+NO_REASON = "Say why: the reason is kept in the ledger, with your name."
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a click would spend and what for. Other terms are confirmed anew.
+
+    step: names the confirm step and its widgets: "release", "check" or "training".
+    of: what the result is about; `spent_on` finds it by this.
+    how: everything else that was agreed to, such as the plan.
+    price: as the question and the button say it.
+    """
+
+    step: str
+    of: tuple[object, ...]
+    how: object
+    account: Account
+    price: str
+
+
+@dataclass(eq=False)
+class Spending:
+    """Terms that were named, and what came of them."""
+
+    terms: Terms
+    reason: str = ""
+    request: str = field(default_factory=lambda: uuid.uuid4().hex)
+    is_confirmed: bool = False
+    result: Any = None
+    refusal: str = ""
+
+    def carry_out(self, spend: Callable[["Spending"], Any]) -> None:
+        """Spend once; None from `spend` means that it is not done yet."""
+        if self.result is not None:
+            return
+        try:
+            self.result = spend(self)
+        except Cancelled:
+            self.is_confirmed = False
+        except PpsetsError as error:
+            self.refusal, self.is_confirmed = str(error), False
+
+
+def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: str) -> Account | None:
+    """Choose the account that pays, by name; None while it is not usable yet.
+
+    Nothing here looks for the records in the ledger: only the charge tells whether it has met them."""
+    left, right = st.columns(2)
+    name = left.text_input(
+        "Name of the data set",
+        value=proposed[:100],
+        max_chars=100,
+        key=f"name_{key}",
+        persist_state="session",
+        help=NAME_HELP,
+    ).strip()
+    st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
+    if not name:
+        st.info("Give the data set a name.")
+        return None
+    if (named := ledger.account_named(name)) is not None:
+        right.write("")
+        st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {_in_words(named)}."))
+        return named
+    if not may(STEWARD):
+        st.info(as_text(f"'{name}' is not in the ledger. Ask a steward to open it with a budget, then go on here."))
+        return None
+    budget = right.number_input(
+        "Privacy budget of the data set",
+        min_value=0.01,
+        max_value=1e6,
+        value=proposed_budget,
+        step=0.5,
+        format="%g",
+        key=f"budget_{key}",
+        persist_state="session",
+        help=BUDGET_HELP,
+    )
+    if warning := weak_budget(budget):
+        st.warning(warning)
+    return ledger.account_named(name, budget)
+
+
+def has_room(account: Account, epsilon: float) -> bool:
+    """Whether the budget allows this ε; warns where it does not, or where some patients may have too little left."""
+    if not account.can_pay(epsilon):
+        st.warning(
+            f"ε = {epsilon:g} is more than the whole budget of {shown(account.budget)} for {as_text(account.name)}. "
+            "Choose a smaller ε, or "
+            + ("set a larger budget above." if account.is_new else "have the budget raised on Ledger.")
+        )
+        return False
+    if amount(epsilon) > account.left:
+        st.warning(
+            f"Releases under this name have cost {shown(account.spent)} of {shown(account.budget)}. A patient who was "
+            f"in all of them has {shown(account.left)} left. If one is in these records, ε = {epsilon:g} will be "
+            "refused. Refusals are recorded."
+        )
+    return True
+
+
+def spent_on(step: str, of: tuple[object, ...], accept: Callable[[Spending], None] | None = None) -> Spending | None:
+    """Return what this session last spent in this step, if it was on these.
+
+    A result that is still pending is taken over first: each line may be interrupted, and the next run repeats them."""
+    pending: Spending | None = st.session_state.get(_pending(step))
+    if pending is not None and pending.result is not None:
+        if accept is not None:
+            accept(pending)
+        st.session_state[_spent(step)] = pending
+        clear_pending(step)
+        st.rerun()
+    spent: Spending | None = st.session_state.get(_spent(step))
+    return spent if spent is not None and spent.terms.of == of else None
+
+
+def spend_step(
+    terms: Terms,
+    spend: Callable[[Spending], Any],
+    *,
+    opens: str,
+    verb: str,
+    words: str,
+    warnings: tuple[str, ...] = (),
+    is_first: bool = True,
+) -> None:
+    """Ask, confirm, spend. Reruns the app once there is a result; `spent_on` then takes it over.
+
+    spend: carries it out; called again by every run until it returns a result or raises.
+    opens, verb: the labels: "Calibrate …" opens the box, "Spend ε = 1 and calibrate" spends.
+    words: what the click means, besides price and payer.
+    is_first: whether the button that opens the box is the screen's primary one.
+    """
+    pending: Spending | None = st.session_state.get(_pending(terms.step))
+    if pending is not None and pending.terms != terms:
+        clear_pending(terms.step)  # what was confirmed for other terms stands for nothing
+        pending = None
+    if pending is not None and pending.is_confirmed:
+        pending.carry_out(spend)
+        if pending.result is not None:
+            st.rerun()
+        if pending.is_confirmed:
+            return
+    if pending is not None and pending.refusal:
+        st.error(as_text(pending.refusal))
+    if pending is None or pending.refusal not in ("", NO_REASON):
+        kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
+        st.button(opens, type=kind, key=f"{terms.step}_open", on_click=_open, args=(terms,))
+    else:
+        _confirm(pending, verb, words, warnings)
+
+
+def prepare(spending: Spending, work: Callable[[JobProgress], Prepared], words: str) -> Prepared | None:
+    """Do what must be done before the charge, in the background and with a bar; None until it is done.
+
+    It ends, and nothing is charged, where it is cancelled or other terms are chosen."""
+    key = _prepared(spending.terms.step)
+    if key not in st.session_state:
+        start_job(key, work)
+    if is_running(key):
+        show_progress(key, words)
+        return None
+    if (found := collect(key)) is None:
+        raise Cancelled
+    return found
+
+
+def clear_pending(step: str) -> None:
+    """Forget what was asked or confirmed, but not carried out."""
+    st.session_state.pop(_pending(step), None)
+    stop_job(_prepared(step))
+
+
+def keep_result(terms: Terms, result: object) -> None:
+    """Take over a result that was paid for before."""
+    st.session_state[_pending(terms.step)] = Spending(terms, result=result)
+
+
+def _confirm(pending: Spending, verb: str, words: str, warnings: tuple[str, ...]) -> None:
+    terms = pending.terms
+    with st.container(border=True, key=f"confirm_{terms.step}"):
+        st.markdown(
+            f"**Spend {terms.price} of the budget of {as_text(terms.account.name)}?** {_in_words(terms.account)}. "
+            f"{words}"
+        )
+        for warning in warnings:
+            st.warning(warning)
+        st.text_input(why_label(), max_chars=LONGEST_REASON, key=_reason(pending), help=REASON_HELP)
+        with st.container(horizontal=True):
+            key = f"{terms.step}_spend_{pending.request}"
+            st.button(f"Spend {terms.price} and {verb}", type="primary", key=key, on_click=_agree, args=(pending,))
+            st.button("Cancel", key=f"{terms.step}_cancel", on_click=clear_pending, args=(terms.step,))
+
+
+def _open(terms: Terms) -> None:
+    st.session_state[_pending(terms.step)] = Spending(terms)
+
+
+def _agree(pending: Spending) -> None:
+    """Confirm, unless an earlier click of a double click has been refused or carried out."""
+    if st.session_state.get(_pending(pending.terms.step)) is not pending or pending.refusal not in ("", NO_REASON):
+        return
+    pending.reason = st.session_state.get(_reason(pending), "")
+    lacks_reason = login_is_configured() and not pending.reason.strip()  # a training would hear of it late
+    pending.refusal, pending.is_confirmed = (NO_REASON, False) if lacks_reason else ("", True)
+
+
+def _in_words(account: Account) -> str:
+    return f"{shown(account.budget)} in all, of which releases under this name have cost {shown(account.spent)}"
+
+
+def _pending(step: str) -> str:
+    return f"pending_{step}"
+
+
+def _prepared(step: str) -> JobKey:
+    return JobKey(f"prepare_{step}")
+
+
+def _spent(step: str) -> str:
+    return f"spent_{step}"
+
+
+def _reason(pending: Spending) -> str:
+    return f"{pending.terms.step}_reason_{pending.request}"
