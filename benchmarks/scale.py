@@ -30,7 +30,6 @@ from ppsets_core.cluster.scoring import write_part_alone
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.counting import choose, count, tally_task
 from ppsets_core.data.data_set import open_data_set
-from ppsets_core.data.patient_data_set import open_new_patients
 from ppsets_core.diagnose.patient_parts import write_sets
 from ppsets_core.model import load_model
 from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part
@@ -211,7 +210,7 @@ def costs(folder: Path, rows: int, files: int) -> None:
     chosen = choose(opened)
     planned = plan(len(chosen), 0.1, 1.0)
     drawn = simulate(rng.random(1000), plan(1000, 0.1, 1.0), rng)
-    patients = open_new_patients(folder / "rows", classes=("a", "b", "c"))
+    patients = open_data_set(folder / "rows", classes=("a", "b", "c"), labels="optional")
     for what, work in (
         ("choosing one record per patient", lambda: choose(opened)),
         ("counting", lambda: count(chosen, planned, ledger.identify(len(chosen)))),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ppsets_core import calibrate
-from ppsets_core.data import read_new_patients, read_scores
+from ppsets_core.data import read_scores
 from ppsets_core.diagnose.new_patients import as_table, csv_of_sets, sets_of_new_patients
 from ppsets_core.diagnose.provenance import Provenance
 
@@ -57,11 +57,11 @@ def main() -> None:
     cutoffs = dict(zip(calibration.classes, (1 - t for t in calibration.thresholds), strict=True))
 
     def shown() -> None:
-        sets = sets_of_new_patients(read_new_patients(data, classes=calibration.classes), calibration)
+        sets = sets_of_new_patients(read_scores(data, classes=calibration.classes, labels="optional"), calibration)
         assert sets.check is not None
         as_table(sets)
 
-    sets = sets_of_new_patients(read_new_patients(data, classes=calibration.classes), calibration)
+    sets = sets_of_new_patients(read_scores(data, classes=calibration.classes, labels="optional"), calibration)
     ours, plain = best(shown), best(lambda: plainly(data, cutoffs))
     print(f"{ROWS:,} rows x {CLASSES} classes, read, checked, ranked, held against labels: {ours:.2f} s")
     print(f"row by row, without any check: {plain:.2f} s; ratio {ours / plain:.2f}")

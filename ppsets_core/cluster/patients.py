@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ppsets_core.cluster.jobs import Progress, added_up, result_of, spread
 from ppsets_core.data.checked import Checked, all_checked, check_task, tasks_of
 from ppsets_core.data.counting import Chosen, Identify
-from ppsets_core.data.patient_data_set import PatientDataSet
+from ppsets_core.data.data_set import DataSet
 from ppsets_core.diagnose.patient_parts import SetTally, new_folder, set_parts, tally_task, write_sets_of
 from ppsets_core.method.calibration import Drawn
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def predict(
-    client: "Client", data_set: PatientDataSet, calibration: Drawn, out: Path, *, progress: Progress | None = None
+    client: "Client", data_set: DataSet, calibration: Drawn, out: Path, *, progress: Progress | None = None
 ) -> SetTally:
     """As `write_sets` writes them; parts of a worker that is lost are written by another."""
     with new_folder(out):
@@ -24,9 +24,7 @@ def predict(
         return result_of(client, added_up(client, tallies), tallies, progress)
 
 
-def tally(
-    client: "Client", data_set: PatientDataSet, calibration: Drawn, *, progress: Progress | None = None
-) -> SetTally:
+def tally(client: "Client", data_set: DataSet, calibration: Drawn, *, progress: Progress | None = None) -> SetTally:
     """What is in the sets, which are written nowhere."""
     described = replace(data_set, tasks=())
     tallies = spread(client, tally_task, [(described, task, calibration) for task in data_set.tasks])
@@ -35,7 +33,7 @@ def tally(
 
 def check(
     client: "Client",
-    of: PatientDataSet | Chosen,
+    of: DataSet | Chosen,
     calibration: Drawn,
     identify: Identify | None = None,
     *,

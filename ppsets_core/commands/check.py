@@ -20,8 +20,7 @@ from ppsets_core.commands.tables import is_table, open_table, read_table
 from ppsets_core.data import Records, one_per_patient
 from ppsets_core.data.checked import Checked, check_data_set
 from ppsets_core.data.counting import Chosen, choose
-from ppsets_core.data.data_set import is_data_set
-from ppsets_core.data.patient_data_set import PatientDataSet
+from ppsets_core.data.data_set import DataSet, is_data_set
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import shown
@@ -88,7 +87,7 @@ def _counted(args: argparse.Namespace, calibration: Drawn, client: "Client | Non
     """Counts of a data set's sets, made before anything is charged: what fails here costs nothing."""
     data_set = open_table(args.patients, calibration, args.split)
     calibration.check_fits(data_set.classes, data_set.model)
-    of: PatientDataSet | Chosen = data_set
+    of: DataSet | Chosen = data_set
     identify, choosing, checking = None, Steps("Choosing one record per patient"), Steps("Checking")
     if args.private:
         if client is None:
@@ -113,7 +112,7 @@ def _tell_unchecked(without: int, of: int) -> None:
 def _table(args: argparse.Namespace, calibration: Drawn) -> Records:
     patients = read_table(args.patients, calibration, args.split)
     calibration.check_fits(patients.classes, patients.model)
-    records = patients.records()
+    records = patients.labelled()
     _tell_unchecked(len(patients) - len(records), len(patients))
     return records
 

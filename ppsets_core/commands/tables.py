@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from ppsets_core.data import NewPatients, read_new_patients
-from ppsets_core.data.data_set import is_data_set
-from ppsets_core.data.patient_data_set import PatientDataSet, open_new_patients
+from ppsets_core.data import Records, read_scores
+from ppsets_core.data.data_set import DataSet, is_data_set, open_data_set
 from ppsets_core.diagnose.new_patients import (
     PatientSets,
     csv_of_sets,
@@ -33,23 +32,23 @@ def is_table(paths: list[str]) -> bool:
     return len(paths) == 1 and paths[0].lower().endswith(ENDINGS) and not Path(paths[0]).is_dir()
 
 
-def open_table(path: str, calibration: Drawn, split: str | None = None) -> PatientDataSet:
+def open_table(path: str, calibration: Drawn, split: str | None = None) -> DataSet:
     """The same of a data set that does not fit into memory, or is not to be read here."""
     if Path(path).is_dir() and not is_data_set(path):
         raise FileError(
             f"{path}: there is no Parquet file in this folder. If these are X-rays, write their probabilities as a "
             f"data set first, on a cluster, too: ppsets score {path} --out scores/"
         )
-    return open_new_patients(path, classes=calibration.classes, group=_group(calibration), split=split)
+    return open_data_set(path, classes=calibration.classes, group=_group(calibration), split=split, labels="optional")
 
 
 def _group(calibration: Drawn) -> str | None:
     return calibration.per if calibration.group_names else None
 
 
-def read_table(path: str, calibration: Drawn, split: str | None = None) -> NewPatients:
+def read_table(path: str, calibration: Drawn, split: str | None = None) -> Records:
     """The calibration's classes by name, and its groups where it has a threshold for each."""
-    return read_new_patients(path, classes=calibration.classes, group=_group(calibration), split=split)
+    return read_scores(path, classes=calibration.classes, group=_group(calibration), split=split, labels="optional")
 
 
 def writer_for(out: Path) -> Writer:
@@ -67,7 +66,7 @@ def in_lines(sets: PatientSets, marks: list[str], *, most: int | None = SHOWN) -
     places = {name: i for i, name in enumerate(patients.classes)}
     lines = [*marks, f"{' '.join(patients.identifiers):<{width}}  prediction set, likeliest first"]
     for row in range(shown):
-        members = ", ".join(f"{one} {patients.probabilities[row, places[one]]:.3f}" for one in sets.ranked[row])
+        members = ", ".join(f"{one} {sets.probabilities[row, places[one]]:.3f}" for one in sets.ranked[row])
         unlike = f"  [{mark.lower()}]" if (mark := sets.watch.mark(sets.familiar[row])) else ""
         lines.append(f"{names[row]:<{width}}  {members or 'none is likely enough'}{unlike}")
     if shown < len(names):

@@ -1,7 +1,6 @@
 """Score files in, checked records out."""
 
-from ppsets_core.data.new_patients import NewPatients, read_new_patients
 from ppsets_core.data.records import Records, of_split, one_per_patient
 from ppsets_core.data.score_file import read_scores
 
-__all__ = ["NewPatients", "Records", "of_split", "one_per_patient", "read_new_patients", "read_scores"]
+__all__ = ["Records", "of_split", "one_per_patient", "read_scores"]

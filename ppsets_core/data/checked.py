@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ppsets_core.data.counting import CHANGED, Chosen, Identify, Progress
-from ppsets_core.data.data_set import RowRange
-from ppsets_core.data.patient_data_set import PatientDataSet
+from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.data.records import Records, chosen
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.method.calibration import Drawn
@@ -64,7 +63,7 @@ def check_sets(records: Records, calibration: Drawn) -> tuple[Checked, np.ndarra
 
 
 def check_data_set(
-    of: PatientDataSet | Chosen,
+    of: DataSet | Chosen,
     calibration: Drawn,
     identify: Identify | None = None,
     *,
@@ -82,7 +81,7 @@ def check_data_set(
     return all_checked(of, sum(found[1:], found[0]))
 
 
-def tasks_of(of: PatientDataSet | Chosen) -> list[tuple[Sequence[RowRange], Any]]:
+def tasks_of(of: DataSet | Chosen) -> list[tuple[Sequence[RowRange], Any]]:
     """Each task with those of its rows that are used; None for all."""
     tasks = _data_set(of).tasks
     kept = (of.kept if isinstance(of, Chosen) else None) or [None] * len(tasks)
@@ -90,7 +89,7 @@ def tasks_of(of: PatientDataSet | Chosen) -> list[tuple[Sequence[RowRange], Any]
 
 
 def check_task(
-    data_set: PatientDataSet,
+    data_set: DataSet,
     task: Sequence[RowRange],
     calibration: Drawn,
     identify: Identify | None,
@@ -103,11 +102,11 @@ def check_task(
     facts = (data_set.source, calibration, data_set.classes, data_set.model, "record", 0, None)
     total = Checked(*facts, nothing, nothing, groups)
     read = first = 0
-    for patients in data_set.patients(task):
+    for patients in data_set.all_batches(task):
         read += len(patients)
         if not (usable := len(patients.checkable())):
             continue
-        records = patients.records()
+        records = patients.labelled()
         if kept is not None:
             records = chosen(records, np.flatnonzero(kept[first : first + usable]))
         first += usable
@@ -117,7 +116,7 @@ def check_task(
     return replace(total, read=read, people=None if people is None else people.total())
 
 
-def all_checked(of: PatientDataSet | Chosen, total: Checked) -> Checked:
+def all_checked(of: DataSet | Chosen, total: Checked) -> Checked:
     """The sum over all tasks, if it is what was to be checked."""
     if not len(total):
         raise InputError(f"{of.source}: no row has a `label` that is one of {', '.join(of.classes[:20])}.")
@@ -128,7 +127,5 @@ def all_checked(of: PatientDataSet | Chosen, total: Checked) -> Checked:
     return replace(total, unit=of.unit)
 
 
-def _data_set(of: PatientDataSet | Chosen) -> PatientDataSet:
-    found = of.data_set if isinstance(of, Chosen) else of
-    assert isinstance(found, PatientDataSet)
-    return found
+def _data_set(of: DataSet | Chosen) -> DataSet:
+    return of.data_set if isinstance(of, Chosen) else of

@@ -4,19 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ppsets_core.data.columns import MAX_BYTES, Columns
+import numpy as np
+
+from ppsets_core.data.columns import MAX_BYTES, TEXTS, Columns
 from ppsets_core.data.delimited_blocks import read_blocks
 from ppsets_core.data.parquet_parts import describe, has_parts, list_parts, read_batches
-from ppsets_core.data.parts import check_split, rows_of_part
+from ppsets_core.data.parts import are_training, check_split, rows_of_part, some_rows
 from ppsets_core.data.records import Records
-from ppsets_core.data.score_file import records_of
-from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.column_names import SEEN, TEXT
+from ppsets_core.data.score_file import IDENTIFIERS, Labels, as_file_errors, label_numbers, records_of, texts_with
+from ppsets_core.errors import FileError
+from ppsets_core.files.column_names import SEEN
 from ppsets_core.files.names import shown_name
 
 ROWS_AT_ONCE = 2_000_000  # what one worker is given
+SETS_AT_ONCE = 200_000  # of new patients: sets take longer to write than scores to count
 PARQUET = b"PAR1"
-SPLIT = "split"
+SPLIT, PART = "split", "part"
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,9 @@ class RowRange:
 class DataSet:
     """What `open_data_set` found, none of it in memory. `tasks`: stretches that are read in one go, in order.
 
-    `rows`: how many records there are, None where it takes reading to know: of a CSV, and where a column `split` says
-    which rows are used. `names`: the columns in their order. `first_model`: what the first row says of its model.
+    `rows`: how many records there are, None where it takes reading to know: of a CSV, where a column `split` says
+    which rows are used, and where labels are optional. `names`: the columns in their order. `wanted`: the classes asked
+    for. `first_model`: what the first row says of its model. `in_parts`: a row's number needs the name of its part.
     """
 
     source: str
@@ -43,28 +47,57 @@ class DataSet:
     names: tuple[str, ...]
     group: str | None
     split: str | None
-    classes: tuple[str, ...]
-    model: str | None
-    first_model: str | None
+    labels: Labels
+    wanted: tuple[str, ...]
+    in_parts: bool
+    classes: tuple[str, ...] = ()
+    model: str | None = None
+    first_model: str | None = None
 
     @property
     def has_patients(self) -> bool:
         return "patient" in self.names
 
     def batches(self, task: Sequence[RowRange]) -> Iterator[Records]:
-        """The records of a task, checked as `read_scores` checks them."""
-        for columns in self.columns(task, [name for name in self.names if name != SPLIT]):
-            try:
-                yield records_of(columns, self.group, self.first_model)
-            except InputError as error:
-                raise error if isinstance(error, FileError) else FileError(str(error)) from None
+        """The records of a task whose true diagnosis is known, checked as `read_scores` checks them."""
+        if self.labels == "needed":
+            return self.all_batches(task)
+        return (found.labelled() for found in self.all_batches(task) if len(found.checkable()))
+
+    def all_batches(self, task: Sequence[RowRange]) -> Iterator[Records]:
+        """All records of a task, their true diagnosis known or not."""
+        return map(self.records_of, self._all_columns(task, self.names))
 
     def columns(self, task: Sequence[RowRange], wanted: Sequence[str]) -> Iterator[Columns]:
-        """Some columns of a task, as they stand there."""
-        splits = [SPLIT] if SPLIT in self.names else []
+        """Some columns of the rows of `batches`, as they stand there."""
+        if self.labels == "needed":
+            yield from self._all_columns(task, wanted)
+        elif "label" in self.names:
+            for columns in self._all_columns(task, (*wanted, "label")):
+                usable = label_numbers(columns.values["label"], self.classes) >= 0
+                if SPLIT in columns.values:
+                    usable &= ~are_training(columns.values[SPLIT])
+                if usable.any():
+                    yield some_rows(columns, np.flatnonzero(usable))
+
+    def records_of(self, columns: Columns) -> Records:
+        """What columns of this data set mean."""
+        with as_file_errors():
+            found = records_of(
+                columns, classes=self.wanted, group=self.group, labels=self.labels, first_model=self.first_model
+            )
+        if not self.in_parts or not found.identifiers or any(name in found.identifiers for name in IDENTIFIERS):
+            return found
+        part = np.full(len(found), found.source, dtype=object).astype(TEXTS)
+        return replace(found, identifiers={PART: part, **found.identifiers})
+
+    def _all_columns(self, task: Sequence[RowRange], wanted: Sequence[str]) -> Iterator[Columns]:
+        texts = texts_with(self.group, self.labels)
+        needed = tuple(dict.fromkeys([*wanted, *([SPLIT] if SPLIT in self.names else [])]))
         for stretch in task:
-            for columns in read_stretch(stretch, (*wanted, *splits), _texts(self.group)):
-                if (used := rows_of_part(columns, self.split)) is not None:
+            for columns in read_stretch(stretch, needed, texts):
+                used = rows_of_part(columns, self.split, training=self.labels == "optional")
+                if used is not None:
                     yield used
 
 
@@ -83,14 +116,37 @@ def is_data_set(path: str | Path) -> bool:
     return is_large(path) and (not path.is_dir() or has_parts(path))
 
 
-def open_data_set(path: str | Path, *, group: str | None = None, split: str | None = None) -> DataSet:
-    """Look at the parts, and at the first rows; every part must have the same columns.
-
-    `group` names a column that says each record's group, such as its site. `split`: only this part of the rows; those
-    of the training part are never used.
-    """
-    found = scan(path, _texts(group))
-    return _opened(found.source, found.tasks, found.rows, (group, split), found.names)
+def open_data_set(
+    path: str | Path,
+    *,
+    classes: Sequence[str] = (),
+    group: str | None = None,
+    split: str | None = None,
+    labels: Labels = "needed",
+) -> DataSet:
+    """Look at the parts, and at the first rows, by the arguments of `read_scores`; every part must have the same
+    columns."""
+    needed, texts = labels == "needed", texts_with(group, labels)
+    found = scan(path, texts, ROWS_AT_ONCE if needed else SETS_AT_ONCE)
+    source, tasks = found.source, found.tasks
+    check_split(source, split)
+    head = next((columns for stretch in tasks[0] for columns in read_stretch(stretch, found.names, texts)), None)
+    if head is None:
+        raise FileError(f"{source}: it is empty. At least one record is needed.")
+    if split is not None and SPLIT not in head.values:
+        raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
+    rows = found.rows if needed and SPLIT not in head.values else None
+    asked = (group, split, labels, tuple(classes), Path(path).is_dir())
+    opened = DataSet(source, tasks, rows, tuple(head.values), *asked)
+    first = next((columns for task in tasks for columns in opened._all_columns(task, opened.names)), None)
+    if first is None:
+        raise FileError(
+            f"{source}: there is no row that may be used: {f'none of the part {split!r}' if split else SEEN}."
+        )
+    models = first.values.get("model")
+    opened = replace(opened, first_model=None if models is None else str(models[0]))
+    records = opened.records_of(first)
+    return replace(opened, classes=records.classes, model=records.model)
 
 
 @dataclass(frozen=True)
@@ -103,7 +159,7 @@ class Layout:
     names: tuple[str, ...]
 
 
-def scan(path: str | Path, texts: frozenset[str], rows_at_once: int | None = None) -> Layout:
+def scan(path: str | Path, texts: frozenset[str], most: int) -> Layout:
     """Look at the parts, every one of which must have the same columns; of text are only `texts` read."""
     path = Path(path).absolute()
     source = shown_name(path.name)
@@ -115,7 +171,6 @@ def scan(path: str | Path, texts: frozenset[str], rows_at_once: int | None = Non
         parts = list_parts(path) if path.is_dir() else [(path, source)]
     except OSError as error:
         raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
-    most = rows_at_once or ROWS_AT_ONCE
     kinds: dict[str, bool] = {}
     tasks: list[list[RowRange]] = [[]]
     waiting = total = 0
@@ -148,48 +203,11 @@ def _stretches(path: Path, name: str, groups: list[int], most: int) -> Iterator[
         yield RowRange(path, name, range(first, len(groups)), before), rows
 
 
-def _opened(
-    source: str,
-    tasks: tuple[tuple[RowRange, ...], ...],
-    rows: int | None,
-    asked: tuple[str | None, str | None],
-    names: tuple[str, ...],
-) -> DataSet:
-    """With what the first batch says, which is checked by the way."""
-    group, split = asked
-    check_split(source, split)
-    opened = DataSet(source, tasks, rows, names, group, split, (), None, None)
-    head = next((columns for stretch in tasks[0] for columns in read_stretch(stretch, names, _texts(group))), None)
-    if head is None:
-        raise FileError(f"{source}: it is empty. At least one record is needed.")
-    if split is not None and SPLIT not in head.values:
-        raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
-    names = tuple(name for name in head.values if name != SPLIT)
-    has_splits = SPLIT in head.values
-    opened = replace(opened, names=(*names, *([SPLIT] if has_splits else [])), rows=None if has_splits else rows)
-    first = next((columns for task in tasks for columns in opened.columns(task, names)), None)
-    if first is None:
-        raise FileError(
-            f"{source}: there is no row that may be used: {f'none of the part {split!r}' if split else SEEN}."
-        )
-    models = first.values.get("model")
-    first_model = None if models is None else str(models[0])
-    try:
-        records = records_of(first, group, first_model)
-    except InputError as error:
-        raise error if isinstance(error, FileError) else FileError(str(error)) from None
-    return replace(opened, classes=records.classes, model=records.model, first_model=first_model)
-
-
 def read_stretch(stretch: RowRange, wanted: tuple[str, ...], texts: frozenset[str]) -> Iterator[Columns]:
     if stretch.groups is None:
         yield from read_blocks(stretch.path, stretch.source, texts)
     else:
         yield from read_batches(stretch.path, stretch.source, stretch.groups, stretch.first_row, wanted, texts)
-
-
-def _texts(group: str | None) -> frozenset[str]:
-    return TEXT if group is None else TEXT | {group}
 
 
 def _is_parquet(path: Path) -> bool:

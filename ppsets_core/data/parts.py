@@ -28,10 +28,7 @@ def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
     kept = np.flatnonzero(~trained if split is None else splits == split)
     if not len(kept):
         raise FileError(f"{source}: {_nothing_left(splits, split)}")
-    place = columns.location
-    lines = range(1, len(splits) + 1) if place.rows is None else place.rows
-    kept_place = Location(place.source, place.row, rows=[lines[row] for row in kept.tolist()])
-    return Columns(kept_place, {name: column[kept] for name, column in columns.values.items()}), int(trained.sum())
+    return some_rows(columns, kept), int(trained.sum())
 
 
 def check_split(source: str, split: str | None) -> None:
@@ -39,19 +36,21 @@ def check_split(source: str, split: str | None) -> None:
         raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
 
 
-def rows_of_part(columns: Columns, split: str | None) -> Columns | None:
-    """The same of some rows of a data set, without the column itself; None where none of them is used."""
-    if (splits := columns.values.pop("split", None)) is None:
+def rows_of_part(columns: Columns, split: str | None, *, training: bool = False) -> Columns | None:
+    """The rows of one part, or of all but the training one, which `training` keeps; None where none of them is used."""
+    splits = columns.values.get("split")
+    if splits is None or (split is None and training):
         return columns
     kept = np.flatnonzero(~are_training(splits) if split is None else splits == split)
-    place = columns.location
-    lines = range(1, len(splits) + 1) if place.rows is None else place.rows
+    return some_rows(columns, kept) if len(kept) else None
+
+
+def some_rows(columns: Columns, kept: np.ndarray) -> Columns:
+    """Some rows by their places, each with its number in the file."""
+    place, number = columns.location, len(next(iter(columns.values.values())))
+    lines = range(1, number + 1) if place.rows is None else place.rows
     values = {name: column[kept] for name, column in columns.values.items()}
-    return (
-        Columns(Location(place.source, place.row, rows=[lines[row] for row in kept.tolist()]), values)
-        if len(kept)
-        else None
-    )
+    return Columns(Location(place.source, place.row, rows=[lines[row] for row in kept.tolist()]), values)
 
 
 def parts_in_words(splits: np.ndarray | None, left_out: int) -> str:

@@ -1,4 +1,4 @@
-"""Calibration records: scores, and all that must travel with them until something is released."""
+"""Records: validated rows of a table or a folder of X-rays, of calibration and of new patients alike."""
 
 import hashlib
 from collections.abc import Mapping
@@ -7,20 +7,28 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ppsets_core.data.parts import are_training
 from ppsets_core.errors import InputError
+
+NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """One entry per record.
+    """One entry per record, in the order of the file. What a file does not have is None or empty.
 
-    `identity`: all scores of the file as it was read, by which the ledger knows the same records again, whichever of
-    them are used. `classes`, `probabilities`, `labels`: where the file has them. `patients`: where it has a column for
-    them, '' for a record that names nobody and so counts as a patient of its own. `groups`: columns of text, such as a
-    site, by name. `model`: the fingerprint of the model that gave the scores. `unit`: what ε protects one of, a
-    'record', or a 'patient' after `one_per_patient`; it depends on the file's columns and that choice, on no record.
-    `novelty`: how unlike the X-rays that the model learnt from each is, in [0, 1], where it is known.
-    `splits`: the part of the data that each is of, where the file says so; `left_out`: how many were of training.
+    source: what to call them in sentences.
+    scores: the conformity score of each; nan where the true diagnosis is unknown.
+    identity: all scores of the file as it was read.
+    classes, probabilities, labels: the diagnoses, the model's probabilities (N, K), and the true diagnosis as a column
+        number, −1 where it is missing or none of the classes.
+    patients: who each is of, '' for a record that names nobody, which counts as one more patient.
+    model: the fingerprint of the model behind the probabilities.
+    groups: columns of text, such as a site, by name.
+    unit: what ε protects one of, a 'record', or a 'patient' after `one_per_patient`.
+    novelty: how unfamiliar each is to the model, in [0, 1].
+    splits, left_out: the part of the data each is of, and how many rows of the training part were left out.
+    identifiers: the file's own columns that say which row is which, else the number of the row; of new patients only.
     """
 
     source: str
@@ -31,11 +39,12 @@ class Records:
     labels: np.ndarray | None = None
     patients: np.ndarray | None = None
     model: str | None = None
-    groups: Mapping[str, np.ndarray] = field(default_factory=lambda: MappingProxyType({}))
+    groups: Mapping[str, np.ndarray] = field(default_factory=lambda: NOTHING)
     unit: str = "record"
     novelty: np.ndarray | None = None
     splits: np.ndarray | None = None
     left_out: int = 0
+    identifiers: Mapping[str, np.ndarray] = field(default_factory=lambda: NOTHING)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -63,9 +72,23 @@ class Records:
         named = self.patients[self.patients != ""]
         return len(np.unique(named)) + len(self) - len(named)
 
+    def checkable(self) -> np.ndarray:
+        """The rows to check sets with: their diagnosis is known, and the model has not learnt from them."""
+        if self.labels is None:
+            return np.empty(0, dtype=np.int64)
+        seen = False if self.splits is None else are_training(self.splits)
+        return np.flatnonzero((self.labels >= 0) & np.logical_not(seen))
+
+    def labelled(self) -> "Records":
+        """The records of those rows."""
+        if not len(rows := self.checkable()):
+            raise InputError(f"{self.source}: no row has a `label` that is one of {', '.join(self.classes[:20])}.")
+        part = chosen(self, rows)
+        return replace(part, identity=part.scores)
+
 
 def one_per_patient(records: Records, seed: int = 0) -> Records:
-    """Keep one record of each patient, so that ε protects the patient and not only the record.
+    """Keep one record per patient, so that ε protects the patient.
 
     Which one depends on the seed, the patient's name and how many records the patient has: never on a score, and never
     on another patient, so that replacing a patient still replaces one record. A record that names nobody stays, and
@@ -82,7 +105,7 @@ def one_per_patient(records: Records, seed: int = 0) -> Records:
 
 
 def of_split(records: Records, split: str) -> Records:
-    """The records of one part of the data, known to the ledger as that part alone, as if it were a file of its own."""
+    """The records of one part of the data."""
     if records.splits is None:
         raise InputError(f"{records.source}: there is no column 'split' that says which part each row is of.")
     part = chosen(records, np.flatnonzero(records.splits == split))
@@ -90,10 +113,13 @@ def of_split(records: Records, split: str) -> Records:
 
 
 def chosen(records: Records, kept: np.ndarray) -> Records:
-    """Some of the records, known to the ledger as the whole they come from."""
+    """Some of the records, by their places."""
 
     def keep(values: np.ndarray | None) -> np.ndarray | None:
         return None if values is None else values[kept]
+
+    def keep_each(columns: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        return {name: values[kept] for name, values in columns.items()}
 
     return replace(
         records,
@@ -101,9 +127,10 @@ def chosen(records: Records, kept: np.ndarray) -> Records:
         probabilities=keep(records.probabilities),
         labels=keep(records.labels),
         patients=keep(records.patients),
-        groups={name: values[kept] for name, values in records.groups.items()},
+        groups=keep_each(records.groups),
         novelty=keep(records.novelty),
         splits=keep(records.splits),
+        identifiers=keep_each(records.identifiers),
     )
 
 
@@ -119,6 +146,8 @@ def patient_digest(patient: str, seed: int = 0) -> bytes:
 def _same(one: object, other: object) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.array_equal(one, other)
+        return False
     return one == other

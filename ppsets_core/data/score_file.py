@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,27 +39,52 @@ BY_ENDING = {
     ".tsv": read_delimited,
 }
 
+IDENTIFIERS = ("id", "file", "patient", "index")
+Labels = Literal["needed", "optional"]
+
 
 def read_scores(
     file: bytes | str | Path | FileLike,
     name: str | None = None,
     *,
+    classes: Sequence[str] = (),
     group: str | None = None,
     split: str | None = None,
+    labels: Labels = "needed",
 ) -> Records:
-    """Calibration records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, an upload or bytes.
+    """Records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, an upload or bytes.
 
-    Either one column of scores in [0, 1] (`score`, or the only one with numbers) or one probability column per class
-    and `label`, which a `score` column makes superfluous; `patient`, empty where not known; `model`, the fingerprint of
-    the model behind them, and `novelty`, as `ppsets score` writes them.
-    `group` names a column that says each record's group, such as its site. Where a column `split` says which part of
-    the data each row is of, the training rows are left out, and `split` chooses one of the other parts. Every refusal
-    names file, row and column.
+    Either one column of scores in [0, 1] (`score`, or the only one with numbers), or one probability column per class
+    and `label`; with a `score` column no probability columns are needed. Optional columns: `patient`, empty where not
+    known; `model`, the fingerprint of the model behind them, and `novelty`, as `ppsets score` writes them. Every
+    refusal names file, row and column.
+
+    classes: the wanted classes, found by name in any order; without them every column of numbers is a class.
+    group: the column that says each record's group, such as its site.
+    split: the part of the data to use, by the column `split`; without it all but the training rows.
+    labels: "optional" for new patients, who need a probability for each class and no label: all rows are kept, training
+        rows too, each with the file's own identifiers.
     """
+    with as_file_errors():
+        columns, left_out = read_columns(file, name, texts_with(group, labels)), 0
+        if labels == "needed" or split is not None:
+            columns, left_out = usable_rows(columns, split)
+        found = records_of(columns, classes=tuple(classes), group=group, labels=labels)
+        return replace(found, left_out=left_out)
+
+
+@contextmanager
+def as_file_errors() -> Iterator[None]:
+    """Whatever is wrong with a file's content is a FileError."""
     try:
-        return _records(read_columns(file, name, frozenset(TEXT if group is None else TEXT | {group})), group, split)
+        yield
     except InputError as error:
         raise error if isinstance(error, FileError) else FileError(str(error)) from None
+
+
+def texts_with(group: str | None, labels: Labels) -> frozenset[str]:
+    """The columns that are read as text."""
+    return TEXT | (set(IDENTIFIERS) if labels == "optional" else set()) | ({group} if group else set())
 
 
 def read_columns(file: bytes | str | Path | FileLike, name: str | None, texts: frozenset[str]) -> Columns:
@@ -83,39 +110,93 @@ def _columns_of(data: bytes, source: str, texts: frozenset[str]) -> Columns:
     return BY_ENDING.get(Path(source).suffix.casefold(), read_delimited)(data, source, texts)
 
 
-def _records(columns: Columns, group: str | None, split: str | None) -> Records:
-    columns, left_out = usable_rows(columns, split)
-    return replace(records_of(columns, group), splits=columns.values.get("split"), left_out=left_out)
+def records_of(
+    columns: Columns,
+    *,
+    classes: tuple[str, ...] = (),
+    group: str | None = None,
+    labels: Labels = "needed",
+    first_model: str | None = None,
+) -> Records:
+    """What columns mean, by the arguments of `read_scores`.
 
-
-def records_of(columns: Columns, group: str | None, first_model: str | None = None) -> Records:
-    """What columns mean; `first_model` is what the first row of a data set says, where these are not its first rows."""
+    first_model: what the first row of a data set says, where these are not its first rows.
+    """
     source, values = columns.location.source, columns.values
     other = RESERVED | IGNORED | ({group} if group else set())
-    numeric = [name for name in values if name not in other and not INDEX.fullmatch(name)]
+    numeric = [
+        name
+        for name, column in values.items()
+        if name not in other and not INDEX.fullmatch(name) and column.dtype.kind == "f"
+    ]
     facts: dict[str, Any] = {
         "patients": patients_in(values),
-        "model": model_of(columns, first_model),
+        "model": _model(columns, first_model),
         "groups": _groups(columns, group),
-        "novelty": novelty_of(columns),
+        "novelty": _novelty(columns),
+        "splits": values.get("split"),
     }
-    if "label" in values and "score" not in values and len(numeric) >= 2:
-        classes = tuple(brief_name(name) for name in numeric)
-        check_names(classes, source)
-        place = Location(source, columns.location.row, rows=columns.location.rows, columns=classes)
-        probabilities = check_probabilities(np.column_stack([values[name] for name in numeric]), place)
-        labels = _labels(values["label"], tuple(numeric), columns.location)
-        scores = conformity_scores(probabilities, labels)
-        return Records(source, scores, scores, classes, probabilities, labels, **facts)
+    if labels == "optional" or ("label" in values and "score" not in values and len(numeric) >= 2):
+        facts["identifiers"] = _identifiers(columns) if labels == "optional" else {}
+        return _with_probabilities(columns, _wanted(numeric, classes, source), labels, facts)
     if "score" not in values and "label" in values:
         raise FileError(
             f"{source}: there is a 'label' but no probabilities to go with it. "
             "Add one probability column for each class, or a 'score' column."
         )
     name = "score" if "score" in values else _only(numeric, source)
-    place = Location(source, columns.location.row, rows=columns.location.rows, column=brief_name(name))
-    scores = check_scores(values[name], place)
+    scores = check_scores(values[name], _column(columns, brief_name(name)))
     return Records(source, scores, scores, **facts)
+
+
+def _with_probabilities(columns: Columns, names: list[str], labels: Labels, facts: dict[str, Any]) -> Records:
+    """Probabilities for each class, and the scores of the rows whose label is known."""
+    place, values = columns.location, columns.values
+    classes = tuple(brief_name(name) for name in names)
+    check_names(classes, place.source)
+    where = Location(place.source, place.row, rows=place.rows, columns=classes)
+    probabilities = check_probabilities(np.column_stack([values[name] for name in names]), where)
+    scores, found = np.full(len(probabilities), np.nan), None
+    if "label" in values:
+        found = label_numbers(values["label"], tuple(names), tuple(name for name in values if name in names))
+        if labels == "needed":
+            known = ", ".join(classes[:20]) + (", …" if len(classes) > 20 else "")
+            words = f"the label is none of the probability columns ({known})"
+            refuse_first(found < 0, _column(columns, "label"), words)
+        rows = np.flatnonzero(found >= 0)
+        if len(rows):
+            scores[rows] = conformity_scores(probabilities[rows], found[rows])
+    return Records(place.source, scores, scores, classes, probabilities, found, **facts)
+
+
+def _wanted(numeric: list[str], classes: tuple[str, ...], source: str) -> list[str]:
+    """The columns of the wanted classes, in their order; without any wanted, all."""
+    by_name = {brief_name(name): name for name in numeric}
+    if missing := [name for name in classes if name not in by_name]:
+        raise FileError(
+            f"{source}: the calibration is for {len(classes)} diagnoses and there is no column of probabilities for "
+            f"{_listed(missing)}; found are {_listed(list(by_name)) or 'none'}. Use the calibration of the model that "
+            "gave these probabilities, or name the columns as the calibration does."
+        )
+    if len(numeric) < 2:
+        raise FileError(f"{source}: there is no probability for each of two or more diagnoses. Give a column for each.")
+    return [by_name[name] for name in classes] if classes else numeric
+
+
+def _identifiers(columns: Columns) -> dict[str, np.ndarray]:
+    """The file's own columns that say which row is which, else the number of the row."""
+    if found := {name: columns.values[name] for name in IDENTIFIERS if name in columns.values}:
+        return found
+    place, rows = columns.location, len(next(iter(columns.values.values())))
+    return {place.row: np.array(range(1, rows + 1) if place.rows is None else place.rows).astype(TEXTS)}
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _column(columns: Columns, name: str) -> Location:
+    return Location(columns.location.source, columns.location.row, rows=columns.location.rows, column=name)
 
 
 def _only(numeric: list[str], source: str) -> str:
@@ -150,37 +231,28 @@ def _otherwise(label: str, numbers: dict[str, int]) -> int:
     return next((numbers[name] for name in spelled if name in numbers), -1)
 
 
-def _labels(labels: np.ndarray, classes: tuple[str, ...], place: Location) -> np.ndarray:
-    found = label_numbers(labels, classes)
-    known = ", ".join(brief_name(name) for name in classes[:20]) + (", …" if len(classes) > 20 else "")
-    place = Location(place.source, place.row, rows=place.rows, column="label")
-    refuse_first(found < 0, place, f"the label is none of the probability columns ({known})")
-    return found
-
-
 def patients_in(values: dict[str, np.ndarray]) -> np.ndarray | None:
     """Each record's patient, in one spelling, so that one patient is one."""
     named = values.get("patient")
     return None if named is None else np.array(same_names(named.tolist()), dtype=TEXTS)
 
 
-def model_of(columns: Columns, first: str | None = None) -> str | None:
+def _model(columns: Columns, first: str | None = None) -> str | None:
     """The fingerprint that every row names; None where all rows have another program's word for a model, or none."""
     models = columns.values.get("model")
     if models is None or not len(models):
         return None
-    place = Location(columns.location.source, columns.location.row, rows=columns.location.rows, column="model")
     other = "it is of another model than the first row; calibrate with the scores of one model"
     first = str(models[0]) if first is None else first
-    refuse_first(models != first, place, other)
+    refuse_first(models != first, _column(columns, "model"), other)
     return first if re.fullmatch(FINGERPRINT, first) else None
 
 
-def novelty_of(columns: Columns) -> np.ndarray | None:
+def _novelty(columns: Columns) -> np.ndarray | None:
     if (values := columns.values.get("novelty")) is None:
         return None
-    place = Location(columns.location.source, columns.location.row, rows=columns.location.rows, column="novelty")
-    return check_scores(values, place, "the novelty is outside [0, 1]; take it as `ppsets score` writes it")
+    outside = "the novelty is outside [0, 1]; take it as `ppsets score` writes it"
+    return check_scores(values, _column(columns, "novelty"), outside)
 
 
 def _groups(columns: Columns, group: str | None) -> dict[str, np.ndarray]:

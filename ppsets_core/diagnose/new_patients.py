@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppsets_core.data.new_patients import NewPatients
+from ppsets_core.data.records import Records
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.files.names import plain_cell
 from ppsets_core.method.calibration import Drawn
@@ -27,9 +27,14 @@ KINDS = ("one", "several", "none")
 class PatientSets:
     """The sets that a calibration cuts out of new patients' probabilities: `members` as booleans (N, K)."""
 
-    patients: NewPatients
+    patients: Records
     calibration: Drawn
     members: np.ndarray
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        assert self.patients.probabilities is not None
+        return self.patients.probabilities
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -38,7 +43,7 @@ class PatientSets:
     @cached_property
     def ranked(self) -> list[list[str]]:
         """Each set's diagnoses, likeliest first."""
-        order = np.argsort(-self.patients.probabilities, axis=1, kind="stable")
+        order = np.argsort(-self.probabilities, axis=1, kind="stable")
         inside = np.take_along_axis(self.members, order, axis=1)
         names = np.array(self.patients.classes, dtype=object)[order[inside]].tolist()
         ends = np.cumsum(self.sizes).tolist()
@@ -57,7 +62,7 @@ class PatientSets:
     @cached_property
     def check(self) -> Check | None:
         """The sets against the true diagnoses; None where the file has none that the model knows."""
-        return check_records(self.patients.records(), self.calibration) if len(self.patients.checkable()) else None
+        return check_records(self.patients.labelled(), self.calibration) if len(self.patients.checkable()) else None
 
     @property
     def missed(self) -> np.ndarray:
@@ -80,15 +85,16 @@ class PatientSets:
         return alarm_over(self.familiar, self.watch)
 
 
-def sets_of_new_patients(patients: NewPatients, calibration: Drawn) -> PatientSets:
+def sets_of_new_patients(patients: Records, calibration: Drawn) -> PatientSets:
     """Refuses a calibration of other classes or another model, and says what to do."""
     calibration.check_fits(patients.classes, patients.model)
+    assert patients.probabilities is not None
     groups = _groups(patients, calibration)
     members = prediction_sets(patients.probabilities, calibration, classes=patients.classes, groups=groups)
     return PatientSets(patients, calibration, members)
 
 
-def _groups(patients: NewPatients, calibration: Drawn) -> Sequence[str] | None:
+def _groups(patients: Records, calibration: Drawn) -> Sequence[str] | None:
     return patients.groups[str(calibration.per)].tolist() if calibration.group_names else None
 
 
@@ -162,7 +168,7 @@ def json_of_sets(sets: PatientSets, provenance: Provenance, notes: Sequence[str]
             **({} if patients.novelty is None else {"familiar": familiar}),
         }
         for who, members, shares, label, familiar in zip(
-            whose, sets.ranked, patients.probabilities.tolist(), _labels(patients), sets.familiar, strict=True
+            whose, sets.ranked, sets.probabilities.tolist(), _labels(patients), sets.familiar, strict=True
         )
     ]
     document = {
@@ -194,11 +200,11 @@ def _columns(sets: PatientSets, rows: np.ndarray, written: Callable[[list[str]],
         columns["novelty"] = patients.novelty[rows]
         columns[f"like {sets.watch.whose}"] = [sets.familiar[row] for row in rows.tolist()]
     for number, name in enumerate(patients.classes):
-        columns[f"p({name})"] = patients.probabilities[rows, number]
+        columns[f"p({name})"] = sets.probabilities[rows, number]
     return columns
 
 
-def _labels(patients: NewPatients) -> list[str | None]:
+def _labels(patients: Records) -> list[str | None]:
     if patients.labels is None:
         return [None] * len(patients)
     names: list[str | None] = [*patients.classes, None]  # −1 is the last

@@ -9,8 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ppsets_core.data.counting import Progress
-from ppsets_core.data.data_set import RowRange
-from ppsets_core.data.patient_data_set import PatientDataSet
+from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.diagnose.new_patients import KINDS, PatientSets, schema_of_sets, sets_of_new_patients, table_of_sets
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import FileError
@@ -42,9 +41,7 @@ class SetTally:
         return Alarm(self.unlike, self.told, watch_for(calibration, model))
 
 
-def write_sets(
-    data_set: PatientDataSet, calibration: Drawn, out: Path, *, progress: Progress | None = None
-) -> SetTally:
+def write_sets(data_set: DataSet, calibration: Drawn, out: Path, *, progress: Progress | None = None) -> SetTally:
     """The sets of a whole data set, as parts in a folder that is not there yet; nothing stays of a run that failed."""
     with new_folder(out):
         tally, given = SetTally(), set_parts(data_set, calibration, out)
@@ -70,10 +67,10 @@ def new_folder(out: Path) -> Iterator[None]:
         raise
 
 
-SetPart = tuple[PatientDataSet, Sequence[RowRange], Drawn, Provenance, Path]
+SetPart = tuple[DataSet, Sequence[RowRange], Drawn, Provenance, Path]
 
 
-def set_parts(data_set: PatientDataSet, calibration: Drawn, out: Path) -> list[SetPart]:
+def set_parts(data_set: DataSet, calibration: Drawn, out: Path) -> list[SetPart]:
     """What `write_sets_of` is given for each task. Refuses a calibration of other classes or another model."""
     calibration.check_fits(data_set.classes, data_set.model)
     described, origin = replace(data_set, tasks=()), Provenance(calibration, data_set.model)
@@ -84,14 +81,14 @@ def set_parts(data_set: PatientDataSet, calibration: Drawn, out: Path) -> list[S
 
 
 def write_sets_of(
-    data_set: PatientDataSet, task: Sequence[RowRange], calibration: Drawn, origin: Provenance, path: Path
+    data_set: DataSet, task: Sequence[RowRange], calibration: Drawn, origin: Provenance, path: Path
 ) -> SetTally:
     """The sets of one task's patients, as one part; it has its name only when it is whole."""
     import pyarrow.parquet as pq
 
     tally, writer, unfinished = SetTally(), None, path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        for patients in data_set.patients(task):
+        for patients in data_set.all_batches(task):
             sets = sets_of_new_patients(patients, calibration)
             if writer is None:
                 mark = {"ppsets": json.dumps(origin.document(), ensure_ascii=False)}
@@ -109,9 +106,9 @@ def write_sets_of(
     return tally
 
 
-def tally_task(data_set: PatientDataSet, task: Sequence[RowRange], calibration: Drawn) -> SetTally:
+def tally_task(data_set: DataSet, task: Sequence[RowRange], calibration: Drawn) -> SetTally:
     """What is in the sets of one task's patients, which are written nowhere."""
-    tallies = (_tally_of(sets_of_new_patients(patients, calibration)) for patients in data_set.patients(task))
+    tallies = (_tally_of(sets_of_new_patients(patients, calibration)) for patients in data_set.all_batches(task))
     return sum(tallies, SetTally())
 
 

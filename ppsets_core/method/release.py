@@ -134,6 +134,8 @@ def check_plan(records: Records | Counted, chosen: Plan) -> None:
         if not records.is_for(chosen):
             raise InputError(f"{records.source} was counted for another plan; count it again for this one.")
         return
+    if np.isnan(records.scores).any():
+        raise InputError(f"{records.source}: the true diagnosis of every record must be known, as its `label`.")
     if chosen.per == DIAGNOSIS:
         need_labels(records)
         if len(records.classes) != chosen.groups:

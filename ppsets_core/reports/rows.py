@@ -36,7 +36,7 @@ def _sets(sets: PatientSets) -> list[str]:
     column = {name: number for number, name in enumerate(sets.patients.classes)}
     words = [
         ", ".join(f"{name} {shares[column[name]]:.3f}" for name in members) or "no diagnosis"
-        for members, shares in zip(sets.ranked, sets.patients.probabilities, strict=True)
+        for members, shares in zip(sets.ranked, sets.probabilities, strict=True)
     ]
     marks = map(sets.watch.mark, sets.familiar)
     return [f"{said} ({mark.lower()})" if mark else said for said, mark in zip(words, marks, strict=True)]

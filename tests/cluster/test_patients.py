@@ -9,10 +9,10 @@ from ppsets_core import cluster as on_cluster
 from ppsets_core.__main__ import main
 from ppsets_core.cluster import jobs
 from ppsets_core.commands.cluster_options import Steps
-from ppsets_core.data import patient_data_set
+from ppsets_core.data import data_set
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.counting import choose
-from ppsets_core.data.patient_data_set import open_new_patients
+from ppsets_core.data.data_set import open_data_set
 from ppsets_core.diagnose.patient_parts import write_sets
 from ppsets_core.errors import FileError
 from tests.cluster.running import cluster_of, kill
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.cluster
 
 @pytest.fixture(autouse=True)
 def _small_tasks(monkeypatch):
-    monkeypatch.setattr(patient_data_set, "ROWS_AT_ONCE", 40)
+    monkeypatch.setattr(data_set, "SETS_AT_ONCE", 40)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def calibration():
 
 def test_sets_and_checks_are_those_of_one_process(client, tmp_path, calibration):
     path = write_parts(records_frame(500, patients=90), tmp_path / "ward", 7, group=20)
-    opened = open_new_patients(path, classes=CLASSES)
+    opened = open_data_set(path, classes=CLASSES, labels="optional")
     tally = on_cluster.predict(client, opened, calibration, tmp_path / "there")
     assert tally == write_sets(opened, calibration, tmp_path / "here") == on_cluster.tally(client, opened, calibration)
     assert len(tally) == 500
@@ -50,7 +50,7 @@ def test_sets_and_checks_are_those_of_one_process(client, tmp_path, calibration)
 def test_a_bad_row_is_named_and_nothing_stays(client, tmp_path, calibration):
     frame = records_frame(300)
     frame.loc[[120, 280], "normal"] = np.nan
-    opened = open_new_patients(write_parts(frame, tmp_path / "ward", 7, group=20), classes=CLASSES)
+    opened = open_data_set(write_parts(frame, tmp_path / "ward", 7, group=20), classes=CLASSES, labels="optional")
     place = r"ward/part-00002.parquet, row 36, column 'normal': the value is missing"
     with pytest.raises(FileError, match=place):
         on_cluster.predict(client, opened, calibration, tmp_path / "sets")

@@ -8,7 +8,7 @@ import pytest
 
 from ppsets_core import Calibration, Ledger, PpsetsError, evaluate, ranked_sets
 from ppsets_core.__main__ import main
-from ppsets_core.data import read_new_patients
+from ppsets_core.data import read_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import ASSETS
 from tests.many_classes import CLASSES, table
@@ -29,7 +29,7 @@ def files(tmp_path, monkeypatch):
 
 def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     calibration = Calibration.from_json((files / "cal.json").read_text())
-    patients = read_new_patients(files / "new.csv", classes=CLASSES)
+    patients = read_scores(files / "new.csv", classes=CLASSES, labels="optional")
     expected = ranked_sets(patients.probabilities, calibration)
     new, cal = str(files / "new.csv"), str(files / "cal.json")
     capsys.readouterr()
@@ -147,7 +147,7 @@ def test_held_out_coronahack_by_part_is_checked_like_evaluate(tmp_path, monkeypa
     capsys.readouterr()
     assert main(["check", source, "--split", "validation", "--calibration", str(cal), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    held_out = read_new_patients(source, classes=calibration.classes, split="validation")
+    held_out = read_scores(source, classes=calibration.classes, split="validation", labels="optional")
     expected = evaluate(held_out.probabilities, held_out.labels, calibration)
     assert (found["overall"]["coverage"], found["mean_size"]) == (expected.coverage, expected.mean_size)
     assert found["overall"]["interval"] == list(expected.interval)

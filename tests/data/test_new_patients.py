@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ppsets_core import FileError
-from ppsets_core.data import read_new_patients, read_scores
+from ppsets_core import FileError, InputError, calibrate
+from ppsets_core.data import read_scores
 from ppsets_core.files.names import plain_cell
 from tests.many_classes import CLASSES, drawn, table
 
@@ -18,7 +18,7 @@ TEXT = "id,file,label,age,a,b\nx1,one.png,a,61,0.75,0.25\n007,two.png,,58,0.5,0.
 
 
 def read(text: str, **options):
-    return read_new_patients(text.encode(), "new.csv", **options)
+    return read_scores(text.encode(), "new.csv", **options, labels="optional")
 
 
 def test_rows_keep_the_files_own_identifiers_and_each_label_stands_alone():
@@ -29,7 +29,10 @@ def test_rows_keep_the_files_own_identifiers_and_each_label_stands_alone():
     }
     assert found.labels.tolist() == [0, -1, -1]
     assert found.checkable().tolist() == [0]
-    assert found.records().scores.tolist() == [0.25]
+    assert found.labelled().scores.tolist() == [0.25]
+    assert found == read(TEXT, classes=("a", "b")), "what is unknown is equal to itself"
+    with pytest.raises(InputError, match="true diagnosis of every record"):
+        calibrate(found, 0.1, 1.0)
 
 
 def test_without_labels_and_names_rows_are_numbered():
@@ -50,7 +53,7 @@ def test_an_index_that_pandas_wrote_is_no_diagnosis():
     written = io.BytesIO()
     frame.to_parquet(written)
     assert b"__index_level_0__" in written.getvalue()
-    assert read_new_patients(written.getvalue(), "x.parquet").classes == ("a", "b")
+    assert read_scores(written.getvalue(), "x.parquet", labels="optional").classes == ("a", "b")
     assert read_scores(written.getvalue(), "x.parquet").classes == ("a", "b")
 
 
@@ -103,7 +106,7 @@ def test_every_format_gives_the_same():
         "new.json": json.dumps(columns).encode(),
     }
     for name, data in files.items():
-        found = read_new_patients(data, name, classes=CLASSES)
+        found = read_scores(data, name, classes=CLASSES, labels="optional")
         assert np.array_equal(found.probabilities, shares), name
         assert found.labels.tolist() == labels.tolist(), name
         assert found.identifiers["id"].tolist() == names, name
@@ -116,7 +119,7 @@ def test_groups_novelty_and_parts_travel_along():
     assert found.novelty.tolist() == [0.5, 0.25]
     assert found.checkable().tolist() == [1]
     assert read(text, classes=("a", "b"), split="test").identifiers["id"].tolist() == ["2"]
-    with pytest.raises(FileError, match="says each patient's group"):
+    with pytest.raises(FileError, match="says each record's group"):
         read(text, classes=("a", "b"), group="ward")
 
 

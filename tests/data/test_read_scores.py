@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from ppsets_core import FileError, read_scores
 from ppsets_core.data.counting import choose
 from ppsets_core.data.data_set import open_data_set
-from ppsets_core.data.new_patients import read_new_patients
 from ppsets_core.data.parquet import plain_columns
 from ppsets_core.files.names import plain_cell, same_names
 
@@ -334,7 +333,7 @@ def test_any_name_may_be_a_class_and_labels_are_alike_in_any_unicode_form():
     rows = "COVID,fibr\u00f6se,label\n0.2,0.8,fibro\u0308se\n0.9,0.1,covid\n"
     found = read_scores(rows.encode(), "a.csv")
     assert found.scores.tolist() == pytest.approx([0.2, 0.1])
-    new = read_new_patients(rows.replace("fibr\u00f6se", "fibro\u0308se").encode(), classes=found.classes)
+    new = read_scores(rows.replace("fibr\u00f6se", "fibro\u0308se").encode(), classes=found.classes, labels="optional")
     assert new.labels.tolist() == [1, 0]
 
 

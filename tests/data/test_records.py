@@ -88,6 +88,7 @@ def test_equal_records_are_equal_and_each_fact_counts():
         "novelty": np.array([0.5, 0.5]),
         "splits": np.array(["test", "test"]),
         "left_out": 3,
+        "identifiers": {"id": np.array(["x", "y"])},
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
     for name, value in changes.items():

@@ -10,7 +10,7 @@ import pytest
 
 from ppsets_core import Calibration, InputError, calibrate, evaluate, ranked_sets
 from ppsets_core.commands.tables import in_lines
-from ppsets_core.data import read_new_patients, read_scores
+from ppsets_core.data import read_scores
 from ppsets_core.diagnose.new_patients import (
     as_table,
     csv_of_sets,
@@ -32,7 +32,7 @@ def calibration() -> Calibration:
 
 @pytest.fixture(scope="module")
 def sets(calibration):
-    return sets_of_new_patients(read_new_patients(table(500, 1).encode(), classes=CLASSES), calibration)
+    return sets_of_new_patients(read_scores(table(500, 1).encode(), classes=CLASSES, labels="optional"), calibration)
 
 
 def test_sets_are_those_of_the_library_likeliest_first(sets, calibration):
@@ -62,7 +62,7 @@ def test_every_format_tells_the_same(sets, calibration):
 
 def test_formulas_are_shown_and_not_run(calibration):
     text = table(2, 1).replace("n0,", "=1+1,")
-    sets = sets_of_new_patients(read_new_patients(text.encode(), classes=CLASSES), calibration)
+    sets = sets_of_new_patients(read_scores(text.encode(), classes=CLASSES, labels="optional"), calibration)
     assert b"'=1+1" in csv_of_sets(sets, Provenance(calibration, None))
 
 
@@ -74,17 +74,17 @@ def test_the_check_is_that_of_evaluate_on_rows_with_a_label(sets, calibration):
     shown = as_table(sets, sets.missed).to_pydict()
     assert not any(shown["covered"])
     assert not any(label in members.split("; ") for label, members in zip(shown["label"], shown["set"], strict=True))
-    unlabelled = read_new_patients(table(20, 1, labelled=False).encode(), classes=CLASSES)
+    unlabelled = read_scores(table(20, 1, labelled=False).encode(), classes=CLASSES, labels="optional")
     assert sets_of_new_patients(unlabelled, calibration).check is None
 
 
 def test_another_models_calibration_is_refused_with_what_to_do(calibration):
-    other = read_new_patients(b"a,b\n0.5,0.5")
+    other = read_scores(b"a,b\n0.5,0.5", labels="optional")
     with pytest.raises(InputError, match=r"for 14 classes .* Use the calibration of that model"):
         sets_of_new_patients(other, calibration)
     named = table(2000, 0, extra={"model": ["ab" * 8] * 2000})
     bound = calibrate(read_scores(named.encode(), "cal.csv"), 0.1, 5.0)
-    foreign = read_new_patients(table(3, 1, extra={"model": ["cd" * 8] * 3}).encode(), classes=CLASSES)
+    foreign = read_scores(table(3, 1, extra={"model": ["cd" * 8] * 3}).encode(), classes=CLASSES, labels="optional")
     with pytest.raises(InputError, match="another model's scores"):
         sets_of_new_patients(foreign, bound)
 
@@ -97,7 +97,7 @@ def test_each_group_gets_its_own_threshold_and_an_unknown_one_everything():
     chosen = plan(2000, 0.1, 5.0, per="site", groups=["north", "south"])
     drawn = simulate(records, chosen, np.random.default_rng(0))
     new = table(3, 5, extra={"site": ["north", "south", "east"]})
-    patients = read_new_patients(new.encode(), classes=CLASSES, group="site")
+    patients = read_scores(new.encode(), classes=CLASSES, group="site", labels="optional")
     found = sets_of_new_patients(patients, drawn)
     for row, threshold in enumerate([*drawn.thresholds, 1.0]):
         assert found.members[row].tolist() == (1 - patients.probabilities[row] <= threshold).tolist()
@@ -113,7 +113,7 @@ def test_a_table_with_novelty_says_who_is_unlike_the_calibration_and_raises_the_
 
     drawn = calibrate(read_scores(with_novelty(3000, 0, 0.0), "cal.csv"), 0.1, 5.0)
     for low, unlike in ((0.0, False), (0.5, True)):
-        patients = read_new_patients(with_novelty(200, 1, low), classes=CLASSES)
+        patients = read_scores(with_novelty(200, 1, low), classes=CLASSES, labels="optional")
         sets = sets_of_new_patients(patients, drawn)
         assert sets.alarm.is_on is unlike
         assert sets.familiar == (patients.novelty <= drawn.novelty_threshold).tolist()

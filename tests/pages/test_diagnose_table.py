@@ -3,7 +3,6 @@
 import pytest
 
 from ppsets_core import calibrate, evaluate, read_scores
-from ppsets_core.data import read_new_patients
 from tests.many_classes import CLASSES, table
 from tests.pages.driving import button, labels, metrics, texts
 
@@ -35,7 +34,7 @@ def test_a_calibration_of_14_classes_opens_on_tables_and_is_refused_for_x_rays(d
 def test_sets_and_check_are_those_of_the_library(diagnose, calibration):
     at = give(diagnose, table(700, 1))
     assert not at.exception
-    patients = read_new_patients(table(700, 1).encode(), classes=CLASSES)
+    patients = read_scores(table(700, 1).encode(), classes=CLASSES, labels="optional")
     held = evaluate(patients.probabilities, patients.labels, calibration)
     found = metrics(at)
     assert found["Patients"] == ["700"]

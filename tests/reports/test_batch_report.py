@@ -10,7 +10,7 @@ import pytest
 
 from ppsets_core import calibrate, evaluate
 from ppsets_core.__main__ import main
-from ppsets_core.data.new_patients import read_new_patients
+from ppsets_core.data import read_scores
 from ppsets_core.diagnose import Finding, Findings, answers_of
 from ppsets_core.diagnose.new_patients import sets_of_new_patients
 from ppsets_core.diagnose.provenance import Provenance
@@ -177,7 +177,7 @@ def test_a_table_of_new_patients_with_its_check(tmp_path, capsys):
     assert "Did the promise hold here?" in read.words
     assert "This is the curator's own view" in read.words
     calibration = read_calibration((tmp_path / "cal.json").read_text(encoding="utf-8"))
-    sets = sets_of_new_patients(read_new_patients(tmp_path / "new.csv"), calibration)
+    sets = sets_of_new_patients(read_scores(tmp_path / "new.csv", labels="optional"), calibration)
     assert sets.check.words in read.words
     assert all(f"{line.covered:,} of {line.records:,}" in read.words for line in sets.check.by_diagnosis)
     assert main([*new, "--sr", str(tmp_path / "sr")]) == 2

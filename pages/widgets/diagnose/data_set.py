@@ -16,7 +16,7 @@ from pages.widgets.text import as_text
 from ppsets_core import cluster
 from ppsets_core.background import JobProgress
 from ppsets_core.data.checked import check_data_set
-from ppsets_core.data.patient_data_set import PatientDataSet, open_new_patients
+from ppsets_core.data.data_set import DataSet, open_data_set
 from ppsets_core.diagnose.patient_parts import SetTally, tally_task
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import Drawn
@@ -35,7 +35,7 @@ class Found:
 
     path: Path
     calibration: Drawn
-    data_set: PatientDataSet
+    data_set: DataSet
     tally: SetTally
     check: Check | None
     not_checked: str = ""
@@ -62,7 +62,7 @@ def show_data_set(calibration: Drawn) -> None:
 
 def _find(path: Path, calibration: Drawn, client: "Client | None", report: JobProgress) -> Found:
     group = calibration.per if calibration.group_names else None
-    data_set = open_new_patients(path, classes=calibration.classes, group=group)
+    data_set = open_data_set(path, classes=calibration.classes, group=group, labels="optional")
     calibration.check_fits(data_set.classes, data_set.model)
     if client is None:
         tally = SetTally()

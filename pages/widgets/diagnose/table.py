@@ -10,7 +10,7 @@ from pages.widgets.diagnose.data_set import show_data_set
 from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.score_files import LARGEST_MB, TABLES
 from pages.widgets.text import as_text
-from ppsets_core.data import read_new_patients
+from ppsets_core.data import read_scores
 from ppsets_core.diagnose.new_patients import (
     PatientSets,
     as_table,
@@ -59,7 +59,7 @@ def show_table(calibration: Drawn) -> None:
     known = st.session_state.get(_READ)
     if known is None or known[0] != file.file_id or known[1].calibration is not calibration:
         with st.spinner("Reading …"):
-            patients = read_new_patients(file, classes=calibration.classes, group=group)
+            patients = read_scores(file, classes=calibration.classes, group=group, labels="optional")
             known = (file.file_id, sets_of_new_patients(patients, calibration))
             st.session_state[_READ] = known
     _show_sets(known[1], calibration, file.file_id, shown_name(PurePath(file.name).stem))
@@ -84,7 +84,7 @@ def _show_sets(sets: PatientSets, calibration: Drawn, of: str, name: str) -> Non
     if calibration.is_for(patients.model) is None:
         st.caption("Calibration and table do not both name their model; the two must belong together.")
     if sets.check is not None:
-        show_check(sets.check, patients.records(), calibration, of, name)
+        show_check(sets.check, patients.labelled(), calibration, of, name)
     elif patients.labels is not None:
         st.info("No row's `label` is one of the diagnoses, so that nothing can be checked.")
     _show_rows(sets, tally, of)
