@@ -9,7 +9,7 @@ import numpy as np
 
 from ppsets_core.model.prediction import FolderPrediction, predict_folder
 from ppsets_core.model.weights import load_model
-from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
+from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack
 
 _SEED = 20
 

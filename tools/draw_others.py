@@ -4,7 +4,7 @@ a ground, things that stand in the middle, sections of a body, and parts of ches
 import numpy as np
 from PIL import Image
 
-from ppsets_core.xrays.seen import square
+from ppsets_core.xrays.frame import to_model_square
 
 CANVAS = 64
 
@@ -13,7 +13,7 @@ def draw_others(count: int, xrays: np.ndarray, rng: np.random.Generator) -> np.n
     """(count, CANVAS, CANVAS) greys as they would be seen; `xrays` (N, CANVAS, CANVAS) are what the parts come from."""
     draws = (_clouds, _shapes, _gradient, _section, _standing, lambda rng: _part(xrays, rng))
     chosen = rng.choice(len(draws), count, p=(0.3, 0.3, 0.06, 0.1, 0.1, 0.14))
-    return np.stack([square(draws[kind](rng).astype(np.float32), CANVAS) for kind in chosen])
+    return np.stack([to_model_square(draws[kind](rng).astype(np.float32), CANVAS) for kind in chosen])
 
 
 def _clouds(rng: np.random.Generator) -> np.ndarray:

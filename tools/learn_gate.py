@@ -14,7 +14,7 @@ from PIL import Image
 from ppsets_core.model.gate.kinds import KINDS, KindNetwork, misplaced
 from ppsets_core.model.gate.misfit import SIDE, Fit, fit_gaussian, save_fit
 from ppsets_core.synthetic.components import standardised
-from ppsets_core.xrays.seen import square
+from ppsets_core.xrays.frame import to_model_square
 from tools.draw_others import CANVAS, draw_others
 from tools.training_xrays import TrainingXrays, patient_folds, read_training_xrays
 
@@ -28,7 +28,7 @@ PAD = 24
 
 def learn_fit(xrays: TrainingXrays, *, others: int = OTHERS, steps: int = STEPS) -> Fit:
     """A Gaussian of the X-rays and moved copies of them, its limit set on patients left out of it, and the network."""
-    canvases = np.stack([square(grey.astype(np.float32), CANVAS) for grey in xrays.greys])
+    canvases = np.stack([to_model_square(grey.astype(np.float32), CANVAS) for grey in xrays.greys])
     rows, copies = _small(canvases), moved_copies(canvases)
     outside = patient_folds(xrays.patients, LEFT_OUT, SEED) == 0
     first = fit_gaussian(np.concatenate([rows[~outside], *copies[:, ~outside]]))

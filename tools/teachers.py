@@ -19,7 +19,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from ppsets_core.model.augmentation import augment
 from ppsets_core.model.measures import class_weights
 from ppsets_core.model.training_set import TrainingSet, read_training_set
-from ppsets_core.xrays.coronahack_split import read_coronahack
+from ppsets_core.xrays.coronahack import read_coronahack
 from tools.training_xrays import patient_folds
 
 KEPT = 224

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ppsets_core.cluster.jobs import Progress, finished, spread, told
 from ppsets_core.model.scored_parts import PartJob, write_part
-from ppsets_core.xrays.prefetch import alone
+from ppsets_core.xrays.folder import single_threaded
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -21,5 +21,5 @@ def score(client: "Client", jobs: Sequence[PartJob], *, progress: Progress | Non
 
 def write_part_alone(job: PartJob) -> int:
     """`write_part` on one core."""
-    with alone():
+    with single_threaded():
         return write_part(job)

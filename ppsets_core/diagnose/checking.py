@@ -10,7 +10,7 @@ from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model.folder_records import known_patients
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.xrays.coronahack_split import is_learnt_from
+from ppsets_core.xrays.coronahack import is_learnt_from
 
 
 def records_of_answers(

@@ -9,7 +9,7 @@ import numpy as np
 from ppsets_core.diagnose.thumbnail import thumbnail_of
 from ppsets_core.model.gate import why_not_a_chest_xray
 from ppsets_core.xrays import Picture, Refused, Xray, XrayFolder
-from ppsets_core.xrays.header import NOBODY
+from ppsets_core.xrays.picture import NOBODY
 
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel

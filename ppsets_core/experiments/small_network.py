@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.model.dp_sgd import Privacy, make_private
 from ppsets_core.model.training_set import TrainingSet, read_training_set
-from ppsets_core.xrays.coronahack_split import read_coronahack
+from ppsets_core.xrays.coronahack import read_coronahack
 
 SIDE = 64
 

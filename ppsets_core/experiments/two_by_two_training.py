@@ -15,7 +15,7 @@ from ppsets_core.experiments.two_by_two import DELTA, EPSILON
 from ppsets_core.explore.sweeps import Progress
 from ppsets_core.model.dp_sgd import Privacy
 from ppsets_core.model.training_set import TrainingSet
-from ppsets_core.xrays.coronahack_split import HELD_OUT
+from ppsets_core.xrays.coronahack import HELD_OUT
 
 RECIPES = {"plain": SmallRecipe(8, 64, 2e-3), "private": SmallRecipe(15, 256, 3e-3)}
 PRIVACY = {"plain": None, "private": Privacy(EPSILON, DELTA, clip=1.0)}

@@ -12,7 +12,7 @@ from ppsets_core.files import Refused
 from ppsets_core.files.names import same_names
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.xrays.coronahack_split import is_learnt_from
+from ppsets_core.xrays.coronahack import is_learnt_from
 
 if TYPE_CHECKING:
     from ppsets_core.model import FolderPrediction, XrayModel

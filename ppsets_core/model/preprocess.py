@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ppsets_core.xrays.frame import Frame
-from ppsets_core.xrays.seen import square
+from ppsets_core.xrays.frame import Frame, to_model_square
 
 MIDDLE = (0.47, 0.73)
 """Where the middle grey may lie. Most of the X-rays that the bundled network learnt from lie within and stay as they
@@ -40,4 +39,4 @@ class Preprocessing:
 
 def stretched(grey: np.ndarray, side: int, frame: Frame | None = None) -> Tensor:
     """The whole X-ray as greys (1, side, side) in [0, 1]."""
-    return torch.from_numpy(square(grey, side, frame, MIDDLE))[None]
+    return torch.from_numpy(to_model_square(grey, side, frame, MIDDLE))[None]

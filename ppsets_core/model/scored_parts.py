@@ -49,7 +49,7 @@ def plan_parts(folder: XrayFolder, model: "XrayModel", weights: Path | None, out
     has_patients = known_patients([xray.patient for xray in folder.xrays]) is not None
     jobs = []
     for number, start in enumerate(range(0, len(folder.xrays), XRAYS)):
-        piece = folder.piece(slice(start, start + XRAYS))
+        piece = folder.part(slice(start, start + XRAYS))
         digest = _digest(piece, model.fingerprint, has_patients)
         path = out.absolute() / f"part-{number:05d}.parquet"
         jobs.append(PartJob(path, piece, weights, model.fingerprint, has_patients, digest))

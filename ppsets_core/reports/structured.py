@@ -14,7 +14,7 @@ from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.version import __version__
 from ppsets_core.wording import NOT_A_DEVICE, describe, scope
-from ppsets_core.xrays.header import PATIENT_AND_STUDY, UIDS
+from ppsets_core.xrays.picture import PATIENT_AND_STUDY, UIDS
 
 if TYPE_CHECKING:
     from highdicom.sr import MeasurementReport, QualitativeEvaluation
@@ -56,7 +56,7 @@ def structured_report(answer: Answer, origin: Provenance) -> bytes:
     from highdicom import UID
     from highdicom.sr import ComprehensiveSR
 
-    from ppsets_core.xrays import quiet_dicom  # noqa: F401
+    from ppsets_core.xrays import dicom  # noqa: F401
 
     document = ComprehensiveSR(
         evidence=[_image(answer.finding.identity)],

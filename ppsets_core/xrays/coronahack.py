@@ -1,29 +1,34 @@
-"""What is particular to the CoronaHack data set: its metadata file, and patients in its file names."""
+"""The CoronaHack data set by the parts that the bundled model was trained on and never saw."""
 
 import re
-from collections.abc import Mapping
-from pathlib import PurePosixPath
+from functools import lru_cache
+from pathlib import Path
 
-NAME, LABEL, CAUSE, FOLDER = "X_ray_image_name", "Label", "Label_1_Virus_category", "Dataset_type"
-COLUMNS = (NAME, LABEL, CAUSE)
-CAUSES = {"bacteria": "bacterial-pneumonia", "virus": "viral-pneumonia"}
+from ppsets_core.places import ASSETS
+from ppsets_core.xrays.folder import XrayFolder, read_folder
+from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.xrays.labels import SUFFIX
 
-PATIENT = re.compile(r"person\d+(?=_)|(NORMAL2-)?IM-\d+(?=-)")
-SAME_PATIENT = re.compile(r"(-day\d+|(-l)?-[a-d])$")
-
-
-def label_of(row: Mapping[str, str]) -> str | None:
-    """The class, or None for the few pneumonias of another cause, which the paper leaves out."""
-    if row[LABEL].strip().lower() == "normal":
-        return "normal"
-    return CAUSES.get(row[CAUSE].strip().lower())
+SPLIT = ASSETS / "coronahack_split.csv"
+NAMESAKE = re.compile(r" \(\d+\)$")
+"""What a listing adds to a repeated name."""
+HELD_OUT = ("calibration", "validation")
 
 
-def patient_of(file_name: str) -> str:
-    """The patient that CoronaHack's file names tell; the panels and days of one published figure are one patient.
+def read_coronahack(folder: str | Path, split: str) -> XrayFolder:
+    """`train`, `calibration` or `validation` of Kaggle's download (a folder or its zip), in whatever folders.
 
-    >>> [patient_of(name) for name in ("person12_virus_34.jpeg", "NORMAL2-IM-0395-0001.jpeg", "kjr-21-g001-l-a.jpg")]
-    ['person12', 'NORMAL2-IM-0395', 'kjr-21-g001']
-    """
-    stem = PurePosixPath(file_name).stem
-    return found[0] if (found := PATIENT.match(stem)) else SAME_PATIENT.sub("", stem)
+    Labels, patients and parts come from `assets/coronahack_split.csv`."""
+    return read_folder(folder, labels=SPLIT, split=split, to_learn=True)
+
+
+def is_learnt_from(name: str) -> bool:
+    """Whether a file is named like an X-ray that the bundled model was trained on, whatever its folder."""
+    name = NAMESAKE.sub("", name.casefold().rsplit("/", 1)[-1])
+    return SUFFIX.sub("", name) in _learnt_from()
+
+
+@lru_cache(maxsize=1)
+def _learnt_from() -> frozenset[str]:
+    rows = parse_labels(SPLIT.read_bytes()) if SPLIT.is_file() else []
+    return frozenset(SUFFIX.sub("", row.file.casefold()) for row in rows if row.split == "train")

@@ -1,11 +1,15 @@
 """DICOM to grey: MONOCHROME1 inverted, rescale and window (or lookup tables) applied as DICOM PS3.3 C.11 says."""
 
+import logging
+import math
 import re
+import warnings
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
-from pydicom import dcmread
+from pydicom import config, dcmread
 from pydicom.dataset import Dataset
 from pydicom.encaps import get_frame
 from pydicom.pixels import get_decoder
@@ -25,12 +29,20 @@ from pydicom.valuerep import PersonName
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays import quiet_dicom  # noqa: F401
-from ppsets_core.xrays.decoder_limits import TOO_MANY_PARTS, FewReads, check_scans, jpeg_size
-from ppsets_core.xrays.greyscale import grey_and_chroma
-from ppsets_core.xrays.header import NOBODY, PATIENT_AND_STUDY, UIDS, Header
-from ppsets_core.xrays.limits import check_pixels, room_for
-from ppsets_core.xrays.window import shown_greys
+from ppsets_core.xrays.limits import (
+    TOO_MANY_PARTS,
+    ReadLimitedBytes,
+    check_pixels,
+    check_scans,
+    jpeg_size,
+    room_for,
+)
+from ppsets_core.xrays.picture import NOBODY, PATIENT_AND_STUDY, UIDS, Header, grey_and_chroma, unit_range
+
+# pydicom and highdicom quote files, patients' names too, in warnings and logs: silence them.
+config.settings.reading_validation_mode = config.IGNORE
+logging.getLogger("pydicom").setLevel(logging.CRITICAL)
+warnings.filterwarnings("ignore", module=r"(pydicom|highdicom)(\.|$)")
 
 PIXEL_DATA = 0x7FE00010
 DEFLATED = b"1.2.840.10008.1.2.1.99"
@@ -51,7 +63,7 @@ EXPORT = "Export it as 'Explicit VR Little Endian' (uncompressed) or as PNG."
 
 
 def decode_dicom(data: bytes) -> tuple[np.ndarray, float, Header]:
-    """Grey in [0, 1], chroma and header of a DICOM file's one frame. FileError for whatever cannot be an X-ray."""
+    """Grey in [0, 1], chroma and header of a DICOM file's one frame; FileError if it cannot be an X-ray."""
     if DEFLATED in data:
         raise FileError(f"Deflated DICOM could expand without bound, so it is not read. {EXPORT}")
     dataset = _read(data)
@@ -60,7 +72,7 @@ def decode_dicom(data: bytes) -> tuple[np.ndarray, float, Header]:
 
 
 def stored_values(data: bytes) -> tuple[np.ndarray, Dataset, bool]:
-    """The values as the file stores them, its header, and whether low ones are bright; of a file that was decoded."""
+    """Stored values, header, and whether low values are bright, of a file that `decode_dicom` accepts."""
     dataset = _read(data)
     with room_for(*_size(dataset)):
         return _pixels(dataset), dataset, dataset.get("PhotometricInterpretation") == "MONOCHROME1"
@@ -77,13 +89,13 @@ def _decoded(dataset: Dataset) -> tuple[np.ndarray, float]:
 
 
 def _header(dataset: Dataset) -> Header:
-    said = (dataset.get(name) for name in ("Modality", "BodyPartExamined", "ViewPosition"))
-    modality, body_part, view = (value.strip().upper() if isinstance(value, str) else "" for value in said)
+    values = (dataset.get(name) for name in ("Modality", "BodyPartExamined", "ViewPosition"))
+    modality, body_part, view = (value.strip().upper() if isinstance(value, str) else "" for value in values)
     return Header(modality, body_part, view, _identity(dataset))
 
 
 def _identity(dataset: Dataset) -> Mapping[str, str]:
-    """What the file says of its patient and study, where it has identifiers that another file can refer to."""
+    """Patient and study, if the file has identifiers that another file can refer to."""
     uids = {name: str(dataset.get(name, "")) for name in UIDS}
     if not all(len(uid) <= 64 and re.fullmatch(VALID_UID, uid) for uid in uids.values()):
         return NOBODY
@@ -92,8 +104,8 @@ def _identity(dataset: Dataset) -> Mapping[str, str]:
 
 
 def _read(data: bytes) -> Dataset:
-    """The tags that are used, each checked by its length before pydicom makes anything of it."""
-    file = FewReads(data, MAX_DICOM_READS)
+    """Read the tags that are used, checking each one's length before pydicom converts it."""
+    file = ReadLimitedBytes(data, MAX_DICOM_READS)
     try:
         dataset = dcmread(file, force=True, specific_tags=USED)
     except OSError as error:
@@ -126,7 +138,7 @@ def _pixels(dataset: Dataset) -> np.ndarray:
         )
     if syntax.is_compressed and syntax != RLELossless:
         _check_compressed(dataset, syntax)
-    plugin = "pillow" if "pillow" in decoder.available_plugins else ""  # the same greys whatever else is installed
+    plugin = "pillow" if "pillow" in decoder.available_plugins else ""  # equal greys whatever else is installed
     return decoder.as_array(dataset, index=0, decoding_plugin=plugin)[0]
 
 
@@ -139,10 +151,10 @@ def _remedy(syntax: UID) -> str:
 def _check_compressed(dataset: Dataset, syntax: UID) -> None:
     """The compressed picture's own header must not announce another size than the tags that were checked."""
     frame = get_frame(dataset.PixelData, 0, number_of_frames=1)
-    if syntax in (*LOSSLESS_JPEG, *JPEGLSTransferSyntaxes):  # of more than 8 bits, which Pillow does not know
+    if syntax in (*LOSSLESS_JPEG, *JPEGLSTransferSyntaxes):  # of more than 8 bits, unknown to Pillow
         size = jpeg_size(frame)
     else:
-        with Image.open(FewReads(frame), formats=("JPEG", "JPEG2000")) as image:
+        with Image.open(ReadLimitedBytes(frame), formats=("JPEG", "JPEG2000")) as image:
             size = image.size
     check_pixels(*size)
     if syntax in JPEGTransferSyntaxes:
@@ -165,3 +177,95 @@ def _transfer_syntax(dataset: Dataset) -> UID:
     syntax = ImplicitVRLittleEndian if implicit else ExplicitVRLittleEndian if little else ExplicitVRBigEndian
     dataset.file_meta.TransferSyntaxUID = syntax
     return syntax
+
+
+def shown_greys(stored: np.ndarray, dataset: Dataset, *, inverted: bool) -> np.ndarray:
+    """Greys in [0, 1]. Linear steps are folded into one pair (black, white), so a full-range window changes no bit."""
+    slope, intercept = _rescale(dataset)
+    black, white = _stored_range(dataset)
+    if tables := dataset.get("ModalityLUTSequence"):
+        stored, white = _look_up(stored, tables[0])
+        black, slope, intercept = 0, 1.0, 0.0
+    curved = False
+    if tables := dataset.get("VOILUTSequence"):
+        stored, white = _look_up(np.rint(stored * slope + intercept), tables[0])
+        black = 0
+    elif window := _window(dataset):
+        black, white = ((edge - intercept) / slope for edge in window)
+        curved = _window_function(dataset) == "SIGMOID"
+    elif slope < 0:
+        black, white = white, black
+    if inverted:
+        black, white = white, black
+    if not 1e-6 < abs(white - black) < 1e12:
+        raise FileError("Its window or rescale values make no sense. Export it as PNG.")
+    return _sigmoid(stored, black, white) if curved else unit_range(stored, black, white)
+
+
+class Window(NamedTuple):
+    """The adjustable window: slope · stored + intercept is shown through centre and width, as LINEAR defines them."""
+
+    slope: float
+    intercept: float
+    centre: float
+    width: float
+
+
+def first_window(dataset: Dataset) -> Window | None:
+    """The header's first window, else one over the full stored range; None if a lookup table is used instead."""
+    if dataset.get("ModalityLUTSequence") or dataset.get("VOILUTSequence"):
+        return None
+    slope, intercept = _rescale(dataset)
+    edges = _window(dataset) or sorted(slope * value + intercept for value in _stored_range(dataset))
+    black, white = edges
+    return Window(slope, intercept, (black + white + 1) / 2, white - black + 1)
+
+
+def _stored_range(dataset: Dataset) -> tuple[float, float]:
+    values = 2 ** int(dataset.BitsStored)
+    lowest = -values // 2 if dataset.PixelRepresentation else 0
+    return lowest, lowest + values - 1
+
+
+def _rescale(dataset: Dataset) -> tuple[float, float]:
+    slope, intercept = _number(dataset.get("RescaleSlope")), _number(dataset.get("RescaleIntercept"))
+    return (slope, intercept or 0.0) if slope else (1.0, intercept or 0.0)
+
+
+def _window(dataset: Dataset) -> tuple[float, float] | None:
+    """The values shown black and white by the first window (PS3.3 C.11.2.1.2), or None if there is no usable one."""
+    centre, width = _number(dataset.get("WindowCenter")), _number(dataset.get("WindowWidth"))
+    if centre is None or width is None:
+        return None
+    if _window_function(dataset) == "LINEAR":
+        centre, width = centre - 0.5, width - 1
+    return (centre - width / 2, centre + width / 2) if width > 0 else None
+
+
+def _window_function(dataset: Dataset) -> str:
+    return str(dataset.get("VOILUTFunction") or "LINEAR")
+
+
+def _sigmoid(stored: np.ndarray, black: float, white: float) -> np.ndarray:
+    """1/(1 + exp(−4(x − centre)/width))."""
+    away = (np.asarray(stored, np.float32) - np.float32((black + white) / 2)) / np.float32(white - black)
+    return 1 / (1 + np.exp(np.clip(-4 * away, -80, 80)))
+
+
+def _look_up(values: np.ndarray, item: Dataset) -> tuple[np.ndarray, int]:
+    """Values through a lookup table, and the table's white. Values outside the table take its nearest entry."""
+    entries, first, bits = (int(v) for v in item.LUTDescriptor)
+    data = item.LUTData
+    if isinstance(data, bytes):
+        data = np.frombuffer(data, np.uint8 if len(data) in (entries, entries + 1) else np.dtype("<u2"))
+    table = np.asarray(data, np.float32)[: entries or 2**16]
+    index = np.clip(np.asarray(values, np.int64) - first, 0, len(table) - 1)
+    return table[index], 2**bits - 1
+
+
+def _number(value: Any) -> float | None:
+    """The first of possibly several decimal strings, if it is a finite number."""
+    if value is None or value == "" or isinstance(value, str):
+        return None
+    number = float(value[0] if hasattr(value, "__getitem__") else value)
+    return number if math.isfinite(number) else None

@@ -1,27 +1,35 @@
-"""A folder of X-rays, labelled or not: what is in it, what is not usable and why, and its pictures as a stream."""
+"""A folder of X-rays, labelled or not: what is in it, what cannot be used and why, and its pictures as a stream."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
-from ppsets_core.xrays.formats import HEAD, kind_of, why_not_a_picture
-from ppsets_core.xrays.labelling import Labelling, Labels, Told, label_pictures
+from ppsets_core.xrays.labels import LabelAndPatient, Labelling, Labels, label_pictures
 from ppsets_core.xrays.limits import MAX_BYTES
-from ppsets_core.xrays.listing import Entry
-from ppsets_core.xrays.picture import Picture, decode
-from ppsets_core.xrays.prefetch import worked_ahead
-from ppsets_core.xrays.sources import Source, list_source, title_of
+from ppsets_core.xrays.listing import Entry, Source, list_source, title_of
+from ppsets_core.xrays.picture import HEAD, Picture, decode, kind_of, why_not_a_picture
 
 USABLE = "Usable are PNG, JPEG, TIFF and DICOM files, in a folder, in a zip, or several at once."
 TABLES = (".csv", ".tsv")
+THREADS = min(4, os.cpu_count() or 1)
+AHEAD = 2 * THREADS
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_single_threaded = ContextVar("single_threaded", default=False)
 
 
 @dataclass(frozen=True)
 class Xray:
-    """One X-ray of a folder, not decoded yet. `patient` is None where no column names patients, '' where its row names
-    nobody."""
+    """One X-ray of a folder, not decoded yet. `patient` is None if no column names patients, '' if its row is blank."""
 
     name: str
     label: str | None
@@ -30,7 +38,7 @@ class Xray:
 
 @dataclass(frozen=True)
 class XrayFolder:
-    """What `read_folder` found. `notes` are sentences on the whole, such as where the labels come from."""
+    """What `read_folder` found. `notes` are sentences about all of it, such as where the labels come from."""
 
     xrays: tuple[Xray, ...]
     refused: tuple[Refused, ...]
@@ -43,25 +51,25 @@ class XrayFolder:
         return tuple(sorted({xray.label for xray in self.xrays if xray.label is not None}))
 
     def original(self, name: str) -> bytes:
-        """The file of one X-ray as it was given, read again; FileError if it is not there any more."""
+        """The bytes of one X-ray's file, read again; FileError if it is gone."""
         (entry,) = (entry for entry in self._entries if entry.name == name)
         return entry.read(MAX_BYTES + 1)
 
     @property
     def files(self) -> tuple[Path | None, ...]:
-        """Where each X-ray lies on disk; None for one in a zip or an upload."""
+        """Each X-ray's file on disk; None in a zip or an upload."""
         return tuple(entry.file for entry in self._entries)
 
-    def piece(self, place: slice) -> "XrayFolder":
-        """Some of the X-rays, without what was said of the whole."""
-        return XrayFolder(self.xrays[place], (), (), self._entries[place])
+    def part(self, rows: slice) -> "XrayFolder":
+        """Some of the X-rays, without notes and refusals."""
+        return XrayFolder(self.xrays[rows], (), (), self._entries[rows])
 
     def pictures(self, at_least: int | None = None) -> Iterator[Picture]:
-        """The pictures that can be read, in the order of `xrays`; `readable` also tells which X-rays they are."""
+        """The pictures that can be read, in the order of `xrays`."""
         return (picture for _, picture in self.readable([], at_least))
 
     def readable(self, refused: list[Refused], at_least: int | None = None) -> Iterator[tuple[Xray, Picture]]:
-        """Each X-ray with its picture, decoded a few ahead of the consumer; what cannot be read goes to `refused`."""
+        """Each X-ray with its picture, decoded a few ahead; what cannot be read is appended to `refused`."""
 
         def read(entry: Entry) -> Picture | Refused:
             try:
@@ -69,7 +77,7 @@ class XrayFolder:
             except FileError as error:
                 return Refused(entry.name, str(error))
 
-        for xray, picture in zip(self.xrays, worked_ahead(read, self._entries), strict=True):
+        for xray, picture in zip(self.xrays, prefetch(read, self._entries), strict=True):
             if isinstance(picture, Refused):
                 refused.append(picture)
             else:
@@ -85,17 +93,19 @@ def read_folder(
     keep_unlabelled: bool = False,
     to_learn: bool = False,
 ) -> XrayFolder:
-    """List a directory, a zip, an upload or several of them; pictures are decoded only by `XrayFolder.pictures`.
+    """List a directory, a zip, an upload or several of them; `XrayFolder.pictures` decodes them.
 
-    `labels` is a labels file; None finds one among the files, or takes the folders' names; False leaves all unlabelled.
-    `split` keeps only what the labels file's column `split` says so of. An X-ray's label comes from its own path or its
-    own row: the nearest folder above it that is named after one of `classes`, else the nearest with a name of its own.
-    `keep_unlabelled` keeps what no label is found for, too: labels are welcome and not needed. Where no split is asked
-    for, what that column calls training is left out; `to_learn`, all that it calls otherwise.
+    source: directory, zip, file or upload, or a list of them.
+    labels: a labels file; None finds one among the files, or uses the folders' names; False leaves all unlabelled.
+    split: keep only the X-rays that the labels file's column `split` gives this value.
+    classes: an X-ray takes the nearest folder above it that is named after one of these, else the nearest folder whose
+        name can be a label. Labels never depend on other files.
+    keep_unlabelled: keep X-rays without a label too.
+    to_learn: without `split`, keep only the training part of a labels file; by default that part is left out.
     """
     listing = list_source(source)
     tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
-    pictures, not_pictures = _sniffed(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
+    pictures, not_pictures = _recognised(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
     unusable = [*listing.refused, *not_pictures]
     try:
         labelling = label_pictures(pictures, [u.name for u in unusable], tables, labels, split, classes, to_learn)
@@ -103,21 +113,21 @@ def read_folder(
         if not keep_unlabelled:
             raise
         labelling = Labelling(["no label"] * len(pictures), [], (str(error),))
+    answers, unlisted = labelling.answers, labelling.refused
     if keep_unlabelled:
-        told = [one if isinstance(one, Told) else Told(None, None) for one in labelling.told]
-        labelling = Labelling(told, [], labelling.notes)
-    answers = list(zip(pictures, labelling.told, strict=True))
-    unlabelled = [Refused(entry.name, told) for entry, told in answers if isinstance(told, str)]
-    refused = (*unusable, *unlabelled, *labelling.refused)
-    used = [(entry, told) for entry, told in answers if isinstance(told, Told)]
+        answers = [one if isinstance(one, LabelAndPatient) else LabelAndPatient(None, None) for one in answers]
+        unlisted = []
+    both = list(zip(pictures, answers, strict=True))
+    refused = (*unusable, *(Refused(entry.name, why) for entry, why in both if isinstance(why, str)), *unlisted)
+    used = [(entry, known) for entry, known in both if isinstance(known, LabelAndPatient)]
     if not used:
         raise FileError(_nothing_usable(title_of(source), refused))
-    xrays = tuple(Xray(entry.name, *told) for entry, told in used)
+    xrays = tuple(Xray(entry.name, *known) for entry, known in used)
     return XrayFolder(xrays, refused, (*labelling.notes, *_notes(xrays)), tuple(entry for entry, _ in used))
 
 
-def _sniffed(entries: Iterable[Entry]) -> tuple[list[Entry], list[Refused]]:
-    """Pictures by their first bytes, and the rest with reasons."""
+def _recognised(entries: Iterable[Entry]) -> tuple[list[Entry], list[Refused]]:
+    """Split files by their first bytes into pictures and the rest, with reasons."""
     pictures, refused = [], []
     for entry in entries:
         try:
@@ -143,3 +153,32 @@ def _nothing_usable(title: str, refused: tuple[Refused, ...]) -> str:
     if refused:
         text += f" Left out: {len(refused)}; first {refused[0].name}: {refused[0].reason}"
     return text
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Decode without extra threads within: each of several worker processes has one core."""
+    token = _single_threaded.set(True)
+    try:
+        yield
+    finally:
+        _single_threaded.reset(token)
+
+
+def prefetch(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """`map(work, items)` on a few threads, at most AHEAD results waiting. Stopping early ends the threads."""
+    if _single_threaded.get():
+        yield from map(work, items)
+        return
+    pending: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(THREADS, "xray-reader") as pool:
+        try:
+            for item in items:
+                pending.append(pool.submit(work, item))
+                if len(pending) > AHEAD:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()

@@ -1,20 +1,29 @@
-"""Where the X-ray lies in a picture: even margins, black, white or grey, are found and left out."""
+"""Where the X-ray lies in a picture, and the square of it that the network, the gate and the heat map see."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from PIL import Image
 
 EVEN = 0.05
 """A margin's pixels differ by less than this share of the picture's range of greys."""
 ALIKE = 0.97
 """Share of a line's pixels that must be alike; a letter or a speck of dust in a margin does not make it an X-ray."""
-MOST, PASSES = 0.35, 3
+LARGEST_CUT, PASSES = 0.35, 3
 """Share that one pass may take from an edge, and the passes: a white margin may lie around a black one."""
-LOOKED_AT = 128
+DARK, MIDDLE, BRIGHT = 1, 50, 99
+"""Percentiles of the greys: the first becomes 0, the last 1, and that between them the middle grey."""
+POWERS = (0.3, 3.5)
+"""The powers that may move the middle grey."""
+SAMPLED = 128
+"""About how many rows and columns of a large picture are looked at, which makes it fast at any size."""
+REDUCING_GAP = 3
+"""A picture this many times larger than the square is thinned out by whole steps first, at no visible loss."""
 
 
 class Frame(NamedTuple):
-    """The part of a picture that is looked at, in pixels: rows `top` to `bottom`, columns `left` to `right`."""
+    """A part of a picture, in pixels: rows `top` to `bottom`, columns `left` to `right`."""
 
     top: int
     left: int
@@ -27,8 +36,8 @@ class Frame(NamedTuple):
 
 
 def find_frame(grey: np.ndarray) -> Frame:
-    """The picture without its even margins. Looks at every n-th pixel of a large picture: fast at any size."""
-    steps = [max(1, side // LOOKED_AT) for side in grey.shape]
+    """The picture without its even margins, black, white or grey."""
+    steps = [max(1, side // SAMPLED) for side in grey.shape]
     small = grey[:: steps[0], :: steps[1]]
     black, white = np.percentile(small, (0.5, 99.5))
     tolerance = EVEN * (white - black)
@@ -51,4 +60,31 @@ def find_frame(grey: np.ndarray) -> Frame:
 def _margin(lines: np.ndarray, tolerance: float) -> int:
     """How many of the first lines look like the outermost one."""
     differ = (np.abs(lines - np.median(lines[0])) < tolerance).mean(axis=1) < ALIKE
-    return min(int(differ.argmax()) if differ.any() else len(lines), int(MOST * len(lines)))
+    return min(int(differ.argmax()) if differ.any() else len(lines), int(LARGEST_CUT * len(lines)))
+
+
+def to_model_square(
+    grey: np.ndarray, side: int, frame: Frame | None = None, middle: tuple[float, float] = (0.5, 0.5)
+) -> np.ndarray:
+    """The framed part as side × side greys in [0, 1], float32, with its middle grey moved into `middle`.
+
+    Bit depth, brightness, contrast, margins and, within limits, gamma make no difference. `frame` is `find_frame`'s, if
+    already known."""
+    part = (frame or find_frame(grey)).of(grey)
+    black, between, white = _levels(part)
+    image = Image.fromarray(np.ascontiguousarray(part, dtype=np.float32))
+    small = np.asarray(image.resize((side, side), Image.Resampling.BILINEAR, reducing_gap=REDUCING_GAP))
+    even = np.clip((small - black) / np.float32(max(white - black, 1e-6)), 0, 1)
+    return even ** np.float32(_power((between - black) / max(white - black, 1e-6), middle))
+
+
+def _levels(part: np.ndarray) -> np.ndarray:
+    rows, columns = (max(1, side // SAMPLED) for side in part.shape)
+    return np.percentile(part[::rows, ::columns], (DARK, MIDDLE, BRIGHT)).astype(np.float32)
+
+
+def _power(found: float, middle: tuple[float, float]) -> float:
+    """The power that moves this grey into `middle`; 1 if it already lies there."""
+    found = min(max(float(found), 0.05), 0.95)
+    power = math.log(min(max(found, middle[0]), middle[1])) / math.log(found)
+    return min(max(power, POWERS[0]), POWERS[1])

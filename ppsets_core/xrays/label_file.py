@@ -2,28 +2,33 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.column_names import column_name
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays import coronahack
 
 MAX_BYTES = 50_000_000
 MAX_ROWS = 1_000_000
 LONGEST_HEAD, LONGEST_PATIENT = 10_000, 1_000
 MEANT = ("file", "label", "patient", "split")
+NAME, LABEL, CAUSE, FOLDER = "X_ray_image_name", "Label", "Label_1_Virus_category", "Dataset_type"
+CORONAHACK = {NAME, LABEL, CAUSE}
+CAUSES = {"bacteria": "bacterial-pneumonia", "virus": "viral-pneumonia"}
+PATIENT = re.compile(r"person\d+(?=_)|(NORMAL2-)?IM-\d+(?=-)")
+SAME_PATIENT = re.compile(r"(-day\d+|(-l)?-[a-d])$")
 NEEDED = "The first line must name the columns file and label (and, if known, patient)."
 
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """What a labels file says of one X-ray. `patient` is '' where its row names nobody, None where no column does;
-    `folder` tells namesakes apart, `split` names the part of the data it belongs to, `problem` says why it is not used.
-    """
+    """One X-ray of a labels file. `patient` is '' if its cell is blank, None without such a column; `folder` tells
+    files of the same name apart; `split` names the part of the data; `problem` says why the row cannot be used."""
 
     file: str
     label: str | None
@@ -34,7 +39,7 @@ class LabelRow:
 
 
 def parse_labels(data: bytes) -> list[LabelRow]:
-    """The rows of a labels file. Raises FileError, without the file's name, if it is none."""
+    """The rows of a labels file; FileError, without the file's name, if it is none."""
     if len(data) > MAX_BYTES:
         raise FileError(f"A labels file larger than {MAX_BYTES // 10**6} MB cannot be right.")
     try:
@@ -49,10 +54,10 @@ def parse_labels(data: bytes) -> list[LabelRow]:
 
 
 def names_labels(data: bytes) -> bool:
-    """Whether the first line is that of a labels file, whatever follows."""
+    """Whether the first line is a labels file's."""
     head = data[:LONGEST_HEAD].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").splitlines()[:1]
     columns = [cell.strip().strip('"') for line in head for cell in line.split(_delimiter(line))]
-    return set(coronahack.COLUMNS) <= set(columns) or {"file", "label"} <= set(map(_plain, columns))
+    return set(columns) >= CORONAHACK or {"file", "label"} <= set(map(_plain, columns))
 
 
 def _delimiter(head: str) -> str:
@@ -68,7 +73,7 @@ def _rows(text: io.TextIOWrapper) -> Iterator[LabelRow]:
     text.seek(0)
     reader = csv.DictReader(text, delimiter=_delimiter(head), restval="")
     columns = [column.strip() for column in reader.fieldnames or []]
-    if set(coronahack.COLUMNS) <= set(columns):
+    if set(columns) >= CORONAHACK:
         reader.fieldnames = columns
         yield from map(_coronahack_row, reader)
         return
@@ -103,15 +108,26 @@ def _problem(row: Mapping[Any, Any], label: str, patient: str | None, line: int)
 
 
 def _coronahack_row(row: dict[str, str]) -> LabelRow:
-    name, label = _normal(row[coronahack.NAME]), coronahack.label_of(row)
-    cause = shown_name(row[coronahack.CAUSE])
+    """A row of CoronaHack's metadata; the few pneumonias of another cause have no label, as in the paper."""
+    name, cause = _normal(row[NAME]), row[CAUSE]
+    label = "normal" if row[LABEL].strip().lower() == "normal" else CAUSES.get(cause.strip().lower())
     return LabelRow(
         file=name,
         label=label,
-        patient=coronahack.patient_of(name),
-        folder=row.get(coronahack.FOLDER, "").strip().lower() or None,
-        problem="" if label else f"Its pneumonia is neither bacterial nor viral ({cause}).",
+        patient=coronahack_patient(name),
+        folder=row.get(FOLDER, "").strip().lower() or None,
+        problem="" if label else f"Its pneumonia is neither bacterial nor viral ({shown_name(cause)}).",
     )
+
+
+def coronahack_patient(file_name: str) -> str:
+    """The patient in CoronaHack's file names; the panels and days of one published figure are one patient.
+
+    >>> [coronahack_patient(name) for name in ("person12_virus_34.jpeg", "NORMAL2-IM-0395-0001.jpeg", "kjr-g1-l-a.jpg")]
+    ['person12', 'NORMAL2-IM-0395', 'kjr-g1']
+    """
+    stem = PurePosixPath(file_name).stem
+    return found[0] if (found := PATIENT.match(stem)) else SAME_PATIENT.sub("", stem)
 
 
 def _normal(file: str) -> str:

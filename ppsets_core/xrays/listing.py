@@ -1,33 +1,47 @@
-"""A source's files by name, none of them read yet."""
+"""The files of a directory, a zip, an upload or several of them, by name; none of them is read yet.
 
+Links out of a directory are not followed, and nothing in a zip is ever extracted to disk."""
+
+import io
+import os
+import stat
+import weakref
+import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
-from ppsets_core.files.names import shown_name
-from ppsets_core.xrays.limits import MAX_FILES
+from ppsets_core.files.handles import ENCRYPTED, READABLE, FileLike, is_rewindable, name_of, open_zip, read_bytes
+from ppsets_core.files.names import is_clutter, relative_name, shown_name
+from ppsets_core.xrays.limits import MAX_BYTES, MAX_FILES, TOO_MANY_BYTES
+
+MAX_DIRECTORY_BYTES = 256 * MAX_FILES
+MAX_TOTAL_BYTES = 50_000_000_000
+MAX_RATIO, RATIO_MATTERS_FROM = 200, 10_000_000
+REPACK = "Pack the zip again with the ordinary 'deflate' method and without a password."
+ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
+
+One = str | Path | FileLike
+Source = One | Sequence[One]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of a source: its name for people, with forward slashes and different from all others; how to read its
-    first so many bytes (or FileError); and where it is, which no other file has a say in and labels go by: its path in
-    the folder or zip that was given, and where that folder is, or the zip's name."""
+    """One file of a source.
+
+    `name` is unique and fit to show; `read` gives its first so many bytes or raises FileError. Labels go by `path`
+    within the folder or zip that was given, and by `given_in`, where that folder is or the zip's name: no other file
+    changes them. `file` is the file on disk, which another process can open too; None in a zip or an upload."""
 
     name: str
     read: Callable[[int], bytes]
     path: str = ""
     given_in: str = ""
-
-    @property
-    def file(self) -> Path | None:
-        """The file on disk, where it is one: what another process can open, too."""
-        given = self.read.args[0] if isinstance(self.read, partial) and self.read.args else None
-        return Path(given).absolute() if isinstance(given, str | Path) else None
+    file: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -37,22 +51,45 @@ class Listing:
     entries: tuple[Entry, ...]
     refused: tuple[Refused, ...] = ()
 
-    def named_inside(self, folder: str) -> "Listing":
-        """The same files, their names one folder deeper."""
-        return Listing(
-            tuple(replace(entry, name=f"{folder}/{entry.name}") for entry in self.entries),
-            tuple(replace(refused, name=f"{folder}/{refused.name}") for refused in self.refused),
-        )
+
+def list_source(source: Source) -> Listing:
+    """The files of a source, each with a unique name relative to it. FileError if the source cannot be opened."""
+    items = [_rewindable(item) for item in _items(source)]
+    if len(items) == 1:
+        return _joined([_list_one(items[0])])
+    _check_count(len(items), "The selection")
+    return _joined(_list_member(item, name) for item, name in zip(items, _names(items), strict=True) if name)
 
 
-def check_count(number: int, where: str) -> None:
-    """Refuse a source with more files than anyone would classify at once."""
+def title_of(source: Source) -> str:
+    """What to call the source in a message."""
+    items = _items(source)
+    return shown_name(name_of(items[0]) or "the upload") if len(items) == 1 else f"the {len(items)} files given"
+
+
+def _items(source: Source) -> Sequence[One]:
+    if isinstance(source, (str, bytes, Path)) or not isinstance(source, Sequence):
+        return [source]
+    return source
+
+
+def _rewindable(item: One) -> One:
+    """Read a stream that can be read only once (a pipe) now, as listing and decoding both start at the beginning."""
+    is_open = hasattr(item, "read") and not getattr(item, "closed", False)
+    if not is_open or is_rewindable(item):
+        return item
+    copy = io.BytesIO(read_bytes(item, MAX_BYTES + 1))
+    copy.name = name_of(item) or "X-ray"
+    return copy
+
+
+def _check_count(number: int, where: str) -> None:
     if number > MAX_FILES:
         raise FileError(f"{where}: more than {MAX_FILES:,} files. Split it.")
 
 
-def joined(listings: Iterable[Listing]) -> Listing:
-    """Several listings as one, names fit to show; a name that came before gets a number, so that each is unique."""
+def _joined(listings: Iterable[Listing]) -> Listing:
+    """One listing with names fit to show; a repeated name gets a number."""
     entries: dict[str, Entry] = {}
     refused: list[Refused] = []
     times: Counter[str] = Counter()
@@ -63,6 +100,184 @@ def joined(listings: Iterable[Listing]) -> Listing:
             while name in entries:
                 times[shown] += 1
                 name = f"{shown} ({times[shown] + 1})"
-            entries[name] = Entry(name, entry.read, shown_name(entry.path), entry.given_in)
-        check_count(len(entries) + len(refused), "The selection")
+            entries[name] = replace(entry, name=name, path=shown_name(entry.path))
+        _check_count(len(entries) + len(refused), "The selection")
     return Listing(tuple(entries.values()), tuple(refused))
+
+
+def _list_one(item: One) -> Listing:
+    """A directory's or a zip's files, or the file itself."""
+    name = relative_name(name_of(item) or "X-ray")
+    if isinstance(item, (str, Path)) and Path(item).is_dir():
+        return _list_directory(Path(item))
+    try:
+        is_zip = read_bytes(item, 4) in ZIP_STARTS
+    except FileError as error:
+        raise FileError(f"{shown_name(name)}: {error}") from error.__cause__
+    if is_zip:
+        return _list_archive(item, name)
+    return Listing((_loose(item, name if isinstance(item, (str, Path)) else _upload_name(item) or name),))
+
+
+def _list_member(item: One, name: str) -> Listing:
+    """One of several: a directory or zip becomes a folder of the whole, and a bad one does not stop the others."""
+    is_folder = isinstance(item, (str, Path)) and Path(item).is_dir()
+    try:
+        is_zip = not is_folder and read_bytes(item, 4) in ZIP_STARTS
+    except FileError:
+        is_zip = False
+    if not is_folder and not is_zip:
+        return Listing((_loose(item, name),))
+    try:
+        listing = _list_one(item)
+    except FileError as error:
+        return Listing((), (Refused(name, str(error)),))
+    folder = Path(name).stem if is_zip else name
+    return Listing(
+        tuple(replace(entry, name=f"{folder}/{entry.name}") for entry in listing.entries),
+        tuple(replace(refused, name=f"{folder}/{refused.name}") for refused in listing.refused),
+    )
+
+
+def _loose(item: One, name: str) -> Entry:
+    """A file given by itself: by its path, or below the folder that was picked for upload."""
+    read = partial(read_bytes, item)
+    if isinstance(item, (str, Path)):
+        path = Path(os.path.abspath(item))
+        return Entry(name, read, path.name, path.parent.as_posix(), path)
+    picked = relative_name(name_of(item) or "").removesuffix(name).rstrip("/")
+    return Entry(name, read, name, picked)
+
+
+def _names(items: Sequence[One]) -> list[str]:
+    """A name for each: paths relative to the folder they share, uploads by their name, '' for clutter."""
+    paths = [os.path.abspath(item) for item in items if isinstance(item, (str, Path))]
+    shared = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
+    return [
+        Path(os.path.relpath(os.path.abspath(item), shared)).as_posix()
+        if isinstance(item, (str, Path))
+        else _upload_name(item)
+        for item in items
+    ]
+
+
+def _upload_name(item: FileLike) -> str:
+    """An upload of a directory names every file from the folder picked: that folder is the source, not a label."""
+    name = (relative_name(name_of(item) or "") or "X-ray").split("/", 1)[-1]
+    return "" if is_clutter(name) else name
+
+
+def _list_directory(root: Path) -> Listing:
+    """Every ordinary file below `root`, by name; links out of it and special files are refused."""
+    root = root.resolve()
+    entries: list[Entry] = []
+    refused: list[Refused] = []
+
+    def closed(error: OSError) -> None:
+        name = os.path.relpath(error.filename or root, root)
+        refused.append(Refused(name, f"The folder cannot be opened ({error.strerror})."))
+
+    for folder, folders, files in os.walk(root, onerror=closed):
+        names = sorted(folders)
+        folders[:] = [name for name in names if not is_clutter(name) and not Path(folder, name).is_symlink()]
+        links = [name for name in names if Path(folder, name).is_symlink()]
+        for path in (Path(folder, name) for name in (*links, *files)):
+            name = path.relative_to(root).as_posix()
+            if is_clutter(name):
+                continue
+            if reason := _why_not_this_file(path, root):
+                refused.append(Refused(name, reason))
+            else:
+                entries.append(Entry(name, partial(read_bytes, path), name, root.as_posix(), path))
+        _check_count(len(entries) + len(refused), shown_name(root.name))
+    return Listing(tuple(sorted(entries, key=lambda entry: entry.name)), tuple(refused))
+
+
+def _why_not_this_file(path: Path, root: Path) -> str:
+    """'' for an ordinary file or a link to one inside the same directory."""
+    try:
+        if path.is_symlink() and not path.resolve(strict=True).is_relative_to(root):
+            return "A link that leads out of the folder; copy the file itself."
+        if path.is_dir():
+            return "A link to a folder, which is not followed."
+        return "" if path.is_file() else "Not an ordinary file."
+    except (OSError, RuntimeError):
+        return "A link that leads nowhere."
+
+
+def _list_archive(file: One, name: str) -> Listing:
+    """The zip's files by name. A path stays open as long as an entry is kept. FileError if it is no zip."""
+    archive = _open_archive(file, shown_name(name))
+    infos = [info for info in archive.infolist() if info.filename[-1:] != "/" and not is_clutter(_slashed(info))]
+    _check_count(len(infos), shown_name(name))
+    if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
+        raise FileError(f"{shown_name(name)}: unpacks to more than {MAX_TOTAL_BYTES // 10**9} GB. Split it.")
+    members: dict[str, zipfile.ZipInfo] = {}
+    refused: list[Refused] = []
+    for info in infos:
+        inside = _slashed(info)
+        reason = _why_not_this_member(info)
+        if reason or inside in members:
+            refused.append(Refused(inside, reason or "The zip holds this name twice; the first is used."))
+        else:
+            members[inside] = info
+    # Packing a folder `xrays` gives `xrays.zip` with everything in `xrays/`: that folder is the zip, not a label.
+    stem = Path(name).stem
+    entries = []
+    for inside in sorted(members):
+        path = inside.removeprefix(f"{stem}/")
+        entries.append(Entry(path, partial(_read_member, archive, members[inside]), path, stem))
+    return Listing(tuple(entries), tuple(refused))
+
+
+def _open_archive(file: One, name: str) -> zipfile.ZipFile:
+    """Open through a new handle where that is free (a path, bytes in memory); it closes with the archive."""
+    own: io.BufferedIOBase | None = None
+    try:
+        if isinstance(file, io.BytesIO):
+            own = io.BytesIO(file.getvalue())
+        elif isinstance(file, (str, Path)):
+            own = io.BufferedReader(io.FileIO(file))
+    except OSError as error:
+        raise FileError(f"{name}: The file cannot be opened ({error.strerror}).") from error
+    handle = file if own is None else own
+    assert not isinstance(handle, (str, Path))
+    try:
+        archive = open_zip(handle, MAX_DIRECTORY_BYTES)
+    except FileError as error:
+        if own is not None:
+            own.close()
+        raise FileError(f"{name}: {error}") from error.__cause__
+    if own is not None:
+        weakref.finalize(archive, own.close)
+    return archive
+
+
+def _slashed(info: zipfile.ZipInfo) -> str:
+    return info.filename.replace("\\", "/").removeprefix("./")
+
+
+def _why_not_this_member(info: zipfile.ZipInfo) -> str:
+    name = _slashed(info)
+    if name.startswith("/") or ".." in name.split("/") or name[1:2] == ":":
+        return "Its path leads out of the zip."
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "A link, which is not followed; pack the file itself."
+    if info.flag_bits & ENCRYPTED:
+        return f"Locked with a password. {REPACK}"
+    if info.compress_type not in READABLE:
+        return f"Compressed in a rare way. {REPACK}"
+    if info.file_size > MAX_BYTES:
+        return TOO_MANY_BYTES
+    if info.file_size > max(RATIO_MATTERS_FROM, MAX_RATIO * info.compress_size):
+        return f"Unpacks to more than {MAX_RATIO} times its size, as no X-ray does."
+    return ""
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    """At most what the table of contents announced, so a lie about the size ends in an error, not in memory."""
+    try:
+        with archive.open(info) as member:
+            return member.read(most)
+    except Exception as error:  # zipfile and zlib meet hostile bytes in many ways
+        raise FileError("This part of the zip is damaged. Pack or copy it again.") from error

@@ -1,22 +1,21 @@
-"""Every grey that an X-ray's file holds, for looking closely: brighter or darker, or through another DICOM window."""
+"""Every grey of an X-ray's file, for the viewer: brighter or darker, or through another DICOM window."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ppsets_core.xrays.formats import HEAD, kind_of
 from ppsets_core.xrays.frame import Frame
 from ppsets_core.xrays.limits import LARGE_PIXELS
-from ppsets_core.xrays.picture import decode
+from ppsets_core.xrays.picture import HEAD, decode, kind_of
 
 DEEPEST = 2**16
 
 
 @dataclass(frozen=True, eq=False)
 class Shades:
-    """`values`, 8 or 16 bits, of which v stands for the file's own number first + step · v; the window that is shown at
-    first, as DICOM's LINEAR has it; whether low numbers are bright; `framed`, the X-ray without its margins."""
+    """`values` of 8 or 16 bits, where v stands for first + step · v in the file; the window to start with, as DICOM's
+    LINEAR defines it; whether low numbers are bright; `framed`, the X-ray without its margins."""
 
     values: np.ndarray
     first: float
@@ -54,9 +53,8 @@ def _fits_8_bits(grey: np.ndarray) -> bool:
 
 
 def _windowed(data: bytes, thinned: int, framed: Frame) -> Shades | None:
-    """A DICOM's stored values under its own window; None where a lookup table or colours stand in between."""
-    from ppsets_core.xrays.dicom import stored_values
-    from ppsets_core.xrays.window import first_window
+    """A DICOM's stored values under its window; None if a lookup table or colours stand in between."""
+    from ppsets_core.xrays.dicom import first_window, stored_values
 
     stored, dataset, inverted = stored_values(data)
     if stored.ndim != 2 or (window := first_window(dataset)) is None:

@@ -102,13 +102,13 @@ def test_a_member_that_does_not_keep_its_word_is_refused(field, value, said):
 
 
 def test_a_zip_whose_table_of_contents_is_huge_is_refused_before_it_is_parsed(monkeypatch):
-    monkeypatch.setattr("ppsets_core.xrays.archive.MAX_DIRECTORY_BYTES", 50_000)
+    monkeypatch.setattr("ppsets_core.xrays.listing.MAX_DIRECTORY_BYTES", 50_000)
     with pytest.raises(FileError, match="table of contents"):
         read_folder(upload("x.zip", crowd(2000)))
 
 
 def test_a_zip_that_unpacks_to_too_much_in_all_is_refused(monkeypatch):
-    monkeypatch.setattr("ppsets_core.xrays.archive.MAX_TOTAL_BYTES", 5_000)
+    monkeypatch.setattr("ppsets_core.xrays.listing.MAX_TOTAL_BYTES", 5_000)
     with pytest.raises(FileError, match="Split it"):
         read_folder(upload("x.zip", zipped({f"{i}.png": PICTURE for i in range(9)})))
 

@@ -7,7 +7,7 @@ from ppsets_core.diagnose import Finding, Findings, answers_of
 from ppsets_core.diagnose.checking import not_checked, records_of_answers
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import ASSETS
-from ppsets_core.xrays.coronahack_split import is_learnt_from
+from ppsets_core.xrays.coronahack import is_learnt_from
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 DRAWN = calibrate(np.linspace(0, 0.7, 500), 0.1, 5.0)

@@ -9,10 +9,9 @@ from ppsets_core.model.gate.kinds import KINDS, misplaced, set_upright
 from ppsets_core.model.gate.misfit import BUNDLED, SIDE
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.synthetic.texture import stretched
-from ppsets_core.xrays.coronahack_split import HELD_OUT, read_coronahack
-from ppsets_core.xrays.header import Header
-from ppsets_core.xrays.picture import Picture
-from ppsets_core.xrays.seen import square
+from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack
+from ppsets_core.xrays.frame import to_model_square
+from ppsets_core.xrays.picture import Header, Picture
 from tests.coronahack import CORONAHACK, needs_coronahack
 from tools.learn_gate import learn_fit
 from tools.training_xrays import TrainingXrays
@@ -145,7 +144,7 @@ def test_the_gate_can_be_learnt_again():
     fit = learn_fit(
         TrainingXrays(squares, np.array([xray.label for xray in xrays]), names, aspects), others=1500, steps=800
     )
-    fresh = np.stack([square(grey, SIDE) for grey in CHESTS])
+    fresh = np.stack([to_model_square(grey, SIDE) for grey in CHESTS])
     assert np.mean(fit.misfit(fresh.reshape(len(fresh), -1)) <= fit.limit) >= 0.95
     for number, kind in enumerate(KINDS):
         views = np.stack([misplaced(grey, kind).ravel() for grey in fresh])

@@ -5,7 +5,7 @@ from PIL import Image
 
 from ppsets_core.synthetic import iter_xrays
 from ppsets_core.synthetic.components import standardised
-from ppsets_core.xrays.coronahack_split import read_coronahack
+from ppsets_core.xrays.coronahack import read_coronahack
 from tests.coronahack import CORONAHACK, needs_coronahack
 
 SIDE = 64

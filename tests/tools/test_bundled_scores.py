@@ -9,7 +9,7 @@ from ppsets_core.model.model_card import bundled_report, tables
 from ppsets_core.model.prediction import FolderPrediction
 from ppsets_core.model.report import ModelReport, report
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.xrays.coronahack_split import read_coronahack
+from ppsets_core.xrays.coronahack import read_coronahack
 from tests.coronahack import CORONAHACK, needs_coronahack, write_stand_ins
 from tests.model.chests import CLASSES, chest
 from tools import bundled_scores

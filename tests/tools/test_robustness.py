@@ -6,8 +6,8 @@ import pytest
 from ppsets_core.model import load_model
 from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays.folder import Xray
+from ppsets_core.xrays.frame import to_model_square
 from ppsets_core.xrays.picture import read_picture
-from ppsets_core.xrays.seen import square
 from tests.coronahack import CORONAHACK, needs_coronahack
 from tools.robustness import ALTERATIONS, held_out_sample, measure, table
 
@@ -23,8 +23,8 @@ ALIKE = {name: 0.05 for name in ALTERATIONS} | {
 @pytest.mark.parametrize("name", ALTERATIONS)
 def test_an_altered_xray_is_seen_much_as_it_was(name):
     (xray,) = draw_xrays(1, seed=5)
-    plain = square(read_picture(ALTERATIONS["as it is"](xray.grey)).grey, 64)
-    altered = square(read_picture(ALTERATIONS[name](xray.grey)).grey, 64)
+    plain = to_model_square(read_picture(ALTERATIONS["as it is"](xray.grey)).grey, 64)
+    altered = to_model_square(read_picture(ALTERATIONS[name](xray.grey)).grey, 64)
     assert np.abs(plain - altered).mean() < ALIKE[name]
 
 

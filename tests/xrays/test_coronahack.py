@@ -3,8 +3,8 @@
 import pytest
 
 from ppsets_core.xrays import Picture, read_folder
-from ppsets_core.xrays.coronahack import patient_of
-from ppsets_core.xrays.coronahack_split import SPLIT, read_coronahack
+from ppsets_core.xrays.coronahack import SPLIT, read_coronahack
+from ppsets_core.xrays.label_file import coronahack_patient
 from tests.coronahack import CORONAHACK, needs_coronahack, split_rows
 
 SIZES = {"train": 4405, "calibration": 1000, "validation": 500}
@@ -13,7 +13,7 @@ SIZES = {"train": 4405, "calibration": 1000, "validation": 500}
 @pytest.mark.parametrize("split", SIZES)
 def test_patients_from_file_names_are_those_of_the_split(split):
     assert len(split_rows(split)) == SIZES[split]
-    assert all(patient_of(f"{row['file']}.jpeg") == row["patient"] for row in split_rows(split))
+    assert all(coronahack_patient(f"{row['file']}.jpeg") == row["patient"] for row in split_rows(split))
 
 
 @needs_coronahack

@@ -8,9 +8,9 @@ from PIL import Image
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_picture
-from ppsets_core.xrays.decoder_limits import MAX_SCANNED, check_scans
 from ppsets_core.xrays.label_file import LabelRow
 from ppsets_core.xrays.labels import LabelRows
+from ppsets_core.xrays.limits import MAX_SCANNED, check_scans
 
 from .samples import film, tiff
 

@@ -20,7 +20,7 @@ from pydicom.uid import (
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_picture
-from ppsets_core.xrays.decoder_limits import jpeg_size
+from ppsets_core.xrays.limits import jpeg_size
 
 from .samples import dicom, film, jpeg, png
 

@@ -6,7 +6,7 @@ import pytest
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import Picture, read_folder
-from ppsets_core.xrays.prefetch import AHEAD, alone
+from ppsets_core.xrays.folder import AHEAD, single_threaded
 
 from .samples import dicom, film, png, upload, zipped
 
@@ -66,7 +66,7 @@ def test_pictures_come_in_order_and_reading_stays_a_few_ahead(tmp_path):
 
 def test_alone_nothing_is_read_ahead_and_the_same_comes_out():
     folder = _folder({f"{i}.png": PICTURE for i in range(5)})
-    with alone():
+    with single_threaded():
         stream = folder.pictures()
         names = [next(stream).name]
         assert _readers() == 0

@@ -1,7 +1,6 @@
 import numpy as np
 
-from ppsets_core.xrays.header import Header
-from ppsets_core.xrays.picture import read_picture
+from ppsets_core.xrays.picture import Header, read_picture
 from tests.xrays import samples
 
 

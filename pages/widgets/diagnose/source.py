@@ -16,7 +16,7 @@ from ppsets_core.diagnose import Findings, examine
 from ppsets_core.errors import InputError
 from ppsets_core.places import ASSETS
 from ppsets_core.xrays import XrayFolder, read_folder
-from ppsets_core.xrays.sources import Source, title_of
+from ppsets_core.xrays.listing import Source, title_of
 
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel

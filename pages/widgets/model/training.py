@@ -11,8 +11,8 @@ from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.model.recipe import Epoch
 from ppsets_core.xrays import Refused
-from ppsets_core.xrays.labelling import Labels
-from ppsets_core.xrays.sources import Source
+from ppsets_core.xrays.labels import Labels
+from ppsets_core.xrays.listing import Source
 
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel

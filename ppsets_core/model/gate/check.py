@@ -7,8 +7,8 @@ import numpy as np
 from ppsets_core.model.gate.header import WANTED, why_not_by_header
 from ppsets_core.model.gate.kinds import KINDS, Kind, set_upright
 from ppsets_core.model.gate.misfit import SIDE, load_fit
+from ppsets_core.xrays.frame import to_model_square
 from ppsets_core.xrays.picture import Picture
-from ppsets_core.xrays.seen import square
 
 SMALLEST = 64
 COLOUR = 0.1
@@ -51,7 +51,7 @@ def _plain_reason(picture: Picture) -> str:
 
 
 def _kind_reason(picture: Picture) -> str:
-    fit, seen = load_fit(), square(picture.grey, SIDE, picture.frame)
+    fit, seen = load_fit(), to_model_square(picture.grey, SIDE, picture.frame)
     if _shading(seen) > MOST_SHADING:
         return OTHER
     assert fit.network is not None

@@ -3,7 +3,7 @@
 import re
 
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays.header import Header
+from ppsets_core.xrays.picture import Header
 
 XRAY_MODALITIES = {"", "CR", "DX", "DR", "RG", "XR", "OT", "SC"}
 """Computed and digital radiography, scanned films, and modalities that say nothing (other, secondary capture)."""

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from ppsets_core.xrays.frame import find_frame
-from ppsets_core.xrays.seen import square
+from ppsets_core.xrays.frame import find_frame, to_model_square
 from tests.model.chests import chest
 
 GREY = chest("bacterial-pneumonia", 3, 256, 340)
 
 
 def difference(changed: np.ndarray) -> float:
-    return float(np.abs(square(changed.astype(np.float32), 64) - square(GREY, 64)).mean())
+    return float(np.abs(to_model_square(changed.astype(np.float32), 64) - to_model_square(GREY, 64)).mean())
 
 
 @pytest.mark.parametrize("bits", [12, 13, 14, 15])
@@ -53,7 +52,7 @@ def test_margins_of_two_colours_are_cut():
 @pytest.mark.parametrize("shape", [(1, 1), (1, 400), (7, 7), (3000, 200)])
 def test_an_even_picture_is_seen_whole(shape):
     assert find_frame(np.full(shape, 0.5, dtype=np.float32)) == (0, 0, *shape)
-    assert np.isfinite(square(np.full(shape, 0.5, dtype=np.float32), 32)).all()
+    assert np.isfinite(to_model_square(np.full(shape, 0.5, dtype=np.float32), 32)).all()
 
 
 def test_an_xray_without_margins_is_seen_whole():
