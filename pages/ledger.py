@@ -11,7 +11,7 @@ from pages.widgets.tables import columns_told
 from pages.widgets.through_app import shown_by_app
 from ppsets_core import Ledger
 from ppsets_core.access import STEWARD
-from ppsets_core.explore.figures.ledger import spending
+from ppsets_core.explore.figures import spending
 from ppsets_core.ledger import BudgetChange, Refusal, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.charging import MOST_REFUSALS

@@ -112,7 +112,7 @@ def test_imports_go_down(module):
         ("ppsets_core.data.records", "ppsets_core.xrays.folder"),
         ("ppsets_core.xrays.folder", "ppsets_core.data"),
         ("ppsets_core.method.plan", "ppsets_core"),
-        ("ppsets_core.explore.figures.style", "pages.widgets.text"),
+        ("ppsets_core.explore.style", "pages.widgets.text"),
         ("ppsets_core.model.gate.check", "tools.learn_gate"),
         ("pages.ledger", "ppsets_core.commands.train"),
     ],

@@ -9,7 +9,6 @@ from typing import Any
 
 from ppsets_core.commands.progress_bar import Bar
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.experiments.findings import Findings, Table, to_json
 
 HELP = "run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture"
 NAMES = {
@@ -56,12 +55,12 @@ def run(args: argparse.Namespace) -> int:
 
 def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     """Compute, write `NAME.json`, `NAME.html` and where a browser is found `NAME.png`, and print what was found."""
-    from ppsets_core.explore.figures.page import draw_page, write_page
+    from ppsets_core.explore.page import draw_page, write_page
 
     experiment = import_module(f"ppsets_core.experiments.{name.replace('-', '_')}")
     result = experiment.run(seed=args.seed, progress=Bar(name), **_own(name, args, out))
     findings = experiment.findings(result)
-    text = to_json(findings, _command(name, args))
+    text = findings.as_json(_command(name, args))
     figures = experiment.figures(result)
     page = out / f"{name}.html"
     try:
@@ -70,7 +69,7 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     except OSError as error:
         raise FileError(f"{out} cannot be written to ({error.strerror}). Choose another folder with --out.") from error
     picture = draw_page(page, figures)
-    print(text if args.json else in_words(findings), end="")
+    print(text if args.json else findings.as_text(), end="")
     if picture is None:
         print("No picture was drawn: that takes Chromium or Chrome. The page shows the same.", file=sys.stderr)
     print(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}", file=sys.stderr)
@@ -96,16 +95,3 @@ def _command(name: str, args: argparse.Namespace) -> str:
         if getattr(args, option, None) is not None:
             options.append(f"--{option} {shlex.quote(str(getattr(args, option)))}")
     return " ".join(["python -m ppsets_core experiment", name, *options])
-
-
-def in_words(findings: Findings) -> str:
-    """The tables and what was found, for a terminal."""
-    parts = [findings.title, *map(_as_text, findings.tables), "\n".join(findings.sentences)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _as_text(table: Table) -> str:
-    cells = [list(table.columns), *([f"{c:,}" if isinstance(c, int) else f"{c}" for c in row] for row in table.rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    return "\n".join([table.title, *lines])

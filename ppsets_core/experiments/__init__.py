@@ -1,7 +1,6 @@
-"""The paper's experiments and ours, one file each: `run` computes, `findings` tells it in tables and sentences,
-and `figures` draws it. `ppsets experiment NAME` does all three.
+"""The paper's experiments and ours, one file each: `run` computes, `findings` puts the result into tables and
+sentences, `figures` draws it. `ppsets experiment NAME` does all three.
 
-levels, two_by_two, bins, epsilons, coronahack, per_diagnosis, peers (with p_coqs), three_xrays and audit. Beside them:
-what they hand over (findings), the records that bins and epsilons share (sources, simulated_imagenet), how the networks
-of two_by_two were trained (two_by_two_training, small_network), and how audit measures (privacy_loss, goodness_of_fit).
+levels, two_by_two (with two_by_two_training), bins, epsilons, coronahack, per_diagnosis, peers, three_xrays and audit;
+findings has what they share.
 """

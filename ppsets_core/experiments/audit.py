@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 from math import ceil
 
 import numpy as np
@@ -10,15 +11,14 @@ import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table
-from ppsets_core.experiments.goodness_of_fit import chi_square
-from ppsets_core.experiments.privacy_loss import ResearchQuantile, loss_at_three_scores, loss_of_all
-from ppsets_core.explore.figures.style import GREY, figure, look_of
-from ppsets_core.explore.sweeps import Progress
+from ppsets_core.explore import Progress
+from ppsets_core.explore.style import GREY, figure, look_of
+from ppsets_core.method.bins import Runs
 from ppsets_core.method.plan import plan
 from ppsets_core.method.release import as_records, release, release_distribution
 from ppsets_core.method.rules import RULES
-from ppsets_core.method.rules.mechanism import Mechanism
-from ppsets_core.method.rules.paper import best_gamma, paper_level
+from ppsets_core.method.rules.mechanism import Mechanism, log_weights
+from ppsets_core.method.rules.paper import PaperQuantile, best_gamma, paper_level
 
 ALPHA = 0.1
 SMALL_N, SMALL_M = 8, 4
@@ -28,6 +28,21 @@ RESEARCH = "research code's scaling"
 RESEARCH_BINS, LARGEST_LEVEL = 10_000, 1 - 1e-12
 LEVELS = (0.5, 0.75, 0.9, 0.95, 0.97, 0.99)
 RELEASE_N, RELEASE_EPSILON = 1000, 1.0
+LEAST_EXPECTED = 5.0
+
+
+@dataclass(frozen=True)
+class ResearchQuantile(PaperQuantile):
+    """P(ŝ = e_j) ∝ exp(−ε·min(α,1−α)·w_j/2): the research code's α where the proof has the level q, nearer to 1.
+
+    For audits only: it is not private at the ε it is given. See docs/method.md#the-papers-rule.
+    """
+
+    alpha: float = 0.1
+
+    def log_weight(self, below: np.ndarray, upto: np.ndarray, n: int) -> np.ndarray:
+        ranks_off = np.maximum(below / self.level, (n - upto) / (1 - self.level))
+        return -self.epsilon / 2 * min(self.alpha, 1 - self.alpha) * ranks_off
 
 
 @dataclass(frozen=True)
@@ -66,18 +81,16 @@ class Audit:
 
 def run(*, seed: int = 0, draws: int = 2000, progress: Progress | None = None) -> Audit:
     """The losses are exact and always the same; a release takes no seed, so the chi-squares differ each time."""
-    losses, fits = [], []
-    cases = [*_small_cases(), *_large_cases()]
+    scores = np.random.default_rng(seed).permutation(bundled_scores().scores)[:RELEASE_N]
+    cases: list[Callable[[], Loss | Fit]] = [*_small_cases(), *_large_cases()]
+    cases += [partial(fit_of_releases, scores, method, draws) for method in RULES]
+    found = []
     for done, case in enumerate(cases, start=1):
-        losses.append(case())
+        found.append(case())
         if progress:
-            progress(done, len(cases) + len(RULES))
-    scores = np.random.default_rng(seed).permutation(bundled_scores().scores)
-    for done, method in enumerate(RULES, start=len(cases) + 1):
-        fits.append(fit_of_releases(scores[:RELEASE_N], method, draws))
-        if progress:
-            progress(done, len(cases) + len(RULES))
-    return Audit(tuple(losses), tuple(fits))
+            progress(done, len(cases))
+    losses = tuple(one for one in found if isinstance(one, Loss))
+    return Audit(losses, tuple(one for one in found if isinstance(one, Fit)))
 
 
 def _small_cases() -> Iterator[Callable[[], Loss]]:
@@ -118,6 +131,60 @@ def _three(rule: str, mechanism: Mechanism, n: int, m: int) -> Loss:
     return Loss(rule, n, m, mechanism.target(n) / n, mechanism.epsilon, "at most three scores", loss)
 
 
+def loss_of_all(mechanism: Mechanism, n: int, m: int) -> float:
+    """Over every data set of n records in m bins and every replacement of one record; for small n and m."""
+    return _largest_loss(mechanism, n, tuple(range(1, m + 1)), m)
+
+
+def loss_at_three_scores(mechanism: Mechanism, n: int, m: int) -> float:
+    """Over every data set whose n records take at most three scores, at both ends and the middle of [0, 1] or next to
+    an end, and every replacement among them: a few million pairs that come close to the worst of all."""
+    places = {(1, m // 2, m), (1, 2, m), (1, m - 1, m)}
+    return max(_largest_loss(mechanism, n, three, m) for three in places)
+
+
+def _largest_loss(mechanism: Mechanism, n: int, places: tuple[int, ...], m: int) -> float:
+    """Records may lie in the bins `places`, which begin with bin 1."""
+    counts = _all_counts(n, len(places))
+    logs = _log_laws(mechanism, counts, np.array(places), n, m)
+    digits = (n + 1) ** np.arange(len(places))[::-1]
+    keys = counts @ digits
+    loss = 0.0
+    for a, b in permutations(range(len(places)), 2):
+        movable = np.flatnonzero(counts[:, a])
+        neighbours = np.searchsorted(keys, keys[movable] - digits[a] + digits[b])
+        loss = max(loss, float(np.abs(logs[movable] - logs[neighbours]).max()))
+    return loss
+
+
+def _all_counts(n: int, places: int) -> np.ndarray:
+    """Every way to put n records at so many places, in lexicographic order."""
+    if places == 1:
+        return np.array([[n]])
+    if places == 2:
+        return np.column_stack([np.arange(n + 1), np.arange(n, -1, -1)])
+    parts = []
+    for first in range(n + 1):
+        rest = _all_counts(n - first, places - 1)
+        parts.append(np.column_stack([np.full(len(rest), first), rest]))
+    return np.concatenate(parts)
+
+
+def _log_laws(mechanism: Mechanism, counts: np.ndarray, places: np.ndarray, n: int, m: int) -> np.ndarray:
+    """log P(ŝ = e_j), one row per data set; one column per place, and one for the alike bins between it and the next.
+
+    Logarithms throughout, as a mechanism that is not private may make a bin all but impossible.
+    """
+    between = np.append(places[1:], m + 1) - places - 1
+    kept = np.flatnonzero(between)
+    bins = np.append(np.ones(len(places), dtype=int), between[kept])
+    upto = np.cumsum(counts, axis=1)
+    below = np.hstack([upto - counts, upto[:, kept]])
+    edges = np.broadcast_to(np.append(places, places[kept] + 1), below.shape)
+    weights = log_weights(mechanism, Runs(edges, edges, below, np.hstack([upto, upto[:, kept]]), m), n)
+    return weights - np.log(np.exp(weights) @ bins)[:, None]
+
+
 def fit_of_releases(scores: np.ndarray, method: str, draws: int) -> Fit:
     """Draw real releases, on public scores, and compare them with the law that they should follow."""
     chosen = plan(len(scores), ALPHA, RELEASE_EPSILON, method=method)
@@ -125,6 +192,23 @@ def fit_of_releases(scores: np.ndarray, method: str, draws: int) -> Fit:
     drawn = [release(records, chosen).threshold for _ in range(draws)]
     observed = np.bincount(np.searchsorted(law.upper, drawn), minlength=len(law.upper))
     return Fit(method, draws, *chi_square(observed, law.probability))
+
+
+def chi_square(observed: np.ndarray, probability: np.ndarray) -> tuple[float, int, float]:
+    """Statistic, degrees of freedom and p-value; neighbours are pooled until each pool expects five draws."""
+    from scipy.special import chdtrc
+
+    expected = probability * observed.sum()
+    pool, pools, filled = np.empty(len(expected), dtype=int), 0, 0.0
+    for place, value in enumerate(expected):
+        pool[place] = pools
+        filled += value
+        if filled >= LEAST_EXPECTED:
+            pools, filled = pools + 1, 0.0
+    pool = np.minimum(pool, max(pools - 1, 0))
+    o, e = np.bincount(pool, weights=observed), np.bincount(pool, weights=expected)
+    statistic, degrees = float(((o - e) ** 2 / e).sum()), len(e) - 1
+    return statistic, degrees, float(chdtrc(degrees, statistic))
 
 
 def findings(audit: Audit) -> Findings:
@@ -171,16 +255,13 @@ _LOSS_COLUMNS = ("mechanism", "n", "m", "level", "data sets", "ε", "loss", "kep
 
 def figures(audit: Audit) -> dict[str, go.Figure]:
     """The loss found beside the ε that was promised, on a logarithmic axis."""
-    drawn = figure("privacy loss / ε promised", "", height=420)
+    fig = figure("privacy loss / ε promised", "", height=420)
     for rule in dict.fromkeys(loss.rule for loss in audit.losses):
         look, losses = look_of(rule), [loss for loss in audit.losses if loss.rule == rule]
-        drawn.add_scatter(
-            x=[loss.loss / loss.epsilon for loss in losses],
-            y=[f"n = {loss.n:,}, ε = {loss.epsilon:g}" for loss in losses],
-            mode="markers",
-            name=look.name,
-            marker={"symbol": look.symbol, "size": 12, "color": look.colour},
-        )
-    drawn.add_vline(x=1, line={"color": GREY, "dash": "dash"})
-    drawn.update_xaxes(type="log", dtick=1)
-    return {"Exact privacy loss: right of the line, more is lost than promised": drawn}
+        x = [loss.loss / loss.epsilon for loss in losses]
+        y = [f"n = {loss.n:,}, ε = {loss.epsilon:g}" for loss in losses]
+        marker = {"symbol": look.symbol, "size": 12, "color": look.colour}
+        fig.add_scatter(x=x, y=y, mode="markers", name=look.name, marker=marker)
+    fig.add_vline(x=1, line={"color": GREY, "dash": "dash"})
+    fig.update_xaxes(type="log", dtick=1)
+    return {"Exact privacy loss: right of the line, more is lost than promised": fig}

@@ -1,24 +1,21 @@
 """`bins`: coverage and set size against the number of bins m, at ε = 5."""
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.findings import Findings, joined, with_rule
-from ppsets_core.experiments.sources import (
-    Options,
-    Source,
+from ppsets_core.experiments.findings import (
+    Findings,
     SourceSweep,
-    figures_of_each,
-    findings_of_each,
-    sweep_each,
+    joined,
+    source_figures,
+    source_findings,
+    sweep_sources,
+    with_rule,
 )
-from ppsets_core.explore.figures.splits import sweep_figure
-from ppsets_core.explore.figures.style import look_of
-from ppsets_core.explore.outcomes import trends
-from ppsets_core.explore.sweeps import Progress, Sweep, sweep_m
+from ppsets_core.explore.style import look_of
+from ppsets_core.explore.sweeps import Sweep, sweep_figure, trends
 from ppsets_core.method.plan import plan
 from ppsets_core.method.rules import RULES
 
@@ -27,14 +24,9 @@ BINS = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FLAT = (1000, 1_000_000)
 
 
-def run(*, bins: Sequence[int] = BINS, **options: Unpack[Options]) -> tuple[SourceSweep, ...]:
-    """Every m, among them each rule's m*, on the same splits."""
-
-    def sweep(source: Source, splits: int, rng: np.random.Generator, progress: Progress | None) -> Sweep:
-        ms = sorted({*bins, *best_m(source.n).values()})
-        return sweep_m(source.records, source.n, ALPHA, EPSILON, ms, splits, rng, progress=progress)
-
-    return sweep_each(sweep, **options)
+def run(*, bins: Sequence[int] = BINS, **options: Any) -> tuple[SourceSweep, ...]:
+    """Every m, among them each rule's m*, on the same splits; `options` as `sweep_sources` takes them."""
+    return sweep_sources("m", lambda n: sorted({*bins, *best_m(n).values()}), ALPHA, EPSILON, **options)
 
 
 def best_m(n: int) -> dict[str, int]:
@@ -42,23 +34,16 @@ def best_m(n: int) -> dict[str, int]:
     return {method: plan(n, ALPHA, EPSILON, method=method).m for method in RULES}
 
 
-def coverage_range(sweep: Sweep, method: str, low: int, high: int) -> tuple[float, float]:
+def coverage_range(swept: Sweep, method: str, low: int, high: int) -> tuple[float, float]:
     """The least and the largest mean coverage among low ≤ m ≤ high."""
-    means = [
-        r.private.coverage.mean() for m, r in zip(sweep.values, sweep.results[method], strict=True) if low <= m <= high
-    ]
-    return float(min(means)), float(max(means))
+    pairs = zip(swept.values, swept.results[method], strict=True)
+    means = [float(result.private.coverage.mean()) for m, result in pairs if low <= m <= high]
+    return min(means), max(means)
 
 
 def findings(found: Sequence[SourceSweep]) -> Findings:
-    return findings_of_each(
-        found,
-        "Coverage and set size against the number of bins",
-        {"alpha": ALPHA, "epsilon": EPSILON},
-        "m",
-        _sentence,
-        lambda one: {"best_m": best_m(one.n)},
-    )
+    title, settings = "Coverage and set size against the number of bins", {"alpha": ALPHA, "epsilon": EPSILON}
+    return source_findings(found, title, settings, "m", _sentence, lambda one: {"best_m": best_m(one.n)})
 
 
 def _sentence(one: SourceSweep) -> str:
@@ -74,19 +59,16 @@ def _sentence(one: SourceSweep) -> str:
 
 def figures(found: Sequence[SourceSweep]) -> dict[str, go.Figure]:
     """Coverage and set size along m, each rule's m* marked."""
-    return figures_of_each(found, _figure)
+    return source_figures(found, _figure)
 
 
 def _figure(one: SourceSweep, quantity: str) -> go.Figure:
-    drawn = sweep_figure(one.sweep, quantity)
+    fig = sweep_figure(one.sweep, quantity)
+    means = trends(one.sweep, quantity)
     for rule, m in best_m(one.n).items():
-        drawn.add_scatter(
-            x=[m],
-            y=[trends(one.sweep, quantity)[rule].mean[one.sweep.values.index(m)]],
-            mode="markers",
-            name=f"m* = {m:,}",
-            marker={"symbol": "star", "size": 16, "color": look_of(rule).colour},
-        )
+        mean = means[rule].mean[one.sweep.values.index(m)]
+        star = {"symbol": "star", "size": 16, "color": look_of(rule).colour}
+        fig.add_scatter(x=[m], y=[mean], mode="markers", name=f"m* = {m:,}", marker=star)
     decades = [10**power for power in range(1, 7)]
-    drawn.update_xaxes(tickvals=decades, ticktext=[f"{m:,}" for m in decades])
-    return drawn
+    fig.update_xaxes(tickvals=decades, ticktext=[f"{m:,}" for m in decades])
+    return fig

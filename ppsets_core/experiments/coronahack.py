@@ -5,11 +5,17 @@ import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined, sweep_numbers, sweep_table, with_rule
-from ppsets_core.explore import label_of
-from ppsets_core.explore.figures.splits import histogram_figure, size_figure, sweep_figure
+from ppsets_core.explore import Progress, label_of
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.outcomes import outcomes_of, size_shares
-from ppsets_core.explore.sweeps import Progress, Sweep, sweep_epsilon
+from ppsets_core.explore.sweeps import (
+    Sweep,
+    histogram_figure,
+    outcomes_of,
+    size_figure,
+    size_shares,
+    sweep,
+    sweep_figure,
+)
 from ppsets_core.method.rules.paper import Paper
 
 ALPHA, N = 0.1, 1000
@@ -22,12 +28,13 @@ def run(
 ) -> Sweep:
     """Splits are by X-ray, as in the paper, so one patient's X-rays may fall on both sides."""
     records = records or Labelled.of(bundled_scores())
-    return sweep_epsilon(records, N, ALPHA, EPSILONS, splits, np.random.default_rng(seed), progress=progress)
+    rng = np.random.default_rng(seed)
+    return sweep(records, "epsilon", EPSILONS, splits, rng, alpha=ALPHA, n=N, progress=progress)
 
 
-def findings(sweep: Sweep) -> Findings:
+def findings(swept: Sweep) -> Findings:
     """Median coverage and mean set size at every ε, and the sets' sizes at the paper's."""
-    at = sweep.at(PAPERS_EPSILON)
+    at = swept.at(PAPERS_EPSILON)
     outcomes = outcomes_of(at)
     medians = [f"{np.median(outcome.coverage):.3f} {with_rule(series)}" for series, outcome in outcomes.items()]
     shares = tuple((label_of(name), *(f"{100 * x:.1f}%" for x in found)) for name, found in size_shares(at).items())
@@ -35,7 +42,7 @@ def findings(sweep: Sweep) -> Findings:
         "CoronaHack: coverage and set size over random splits",
         {"alpha": ALPHA, "n": N, "splits": len(next(iter(outcomes.values())).coverage)},
         (
-            sweep_table("Median coverage and mean set size", sweep, "ε", np.median),
+            sweep_table("Median coverage and mean set size", swept, "ε", np.median),
             Table(
                 f"Share of sets of each size at ε = {PAPERS_EPSILON:g}",
                 ("rule", *(f"{size}" for size in range(len(shares[0]) - 1))),
@@ -44,14 +51,14 @@ def findings(sweep: Sweep) -> Findings:
         ),
         (
             f"At ε = {PAPERS_EPSILON:g} the median coverage is {joined(medians)}; the paper reports {PAPERS_MEDIAN}.",
-            *(_against_the_papers(sweep, rule) for rule in sweep.results if rule != Paper.name),
+            *(_against_the_papers(swept, rule) for rule in swept.results if rule != Paper.name),
         ),
-        sweep_numbers(sweep),
+        sweep_numbers(swept),
     )
 
 
-def _against_the_papers(sweep: Sweep, rule: str) -> str:
-    below = [sweep.at(epsilon) for epsilon in sweep.values if epsilon < PAPERS_EPSILON]
+def _against_the_papers(swept: Sweep, rule: str) -> str:
+    below = [swept.at(epsilon) for epsilon in swept.values if epsilon < PAPERS_EPSILON]
     smaller = [at[rule].private.mean_size.mean() < at[Paper.name].private.mean_size.mean() for at in below]
     return (
         f"With the {label_of(rule)} sets are smaller on average than with the {Paper.label} in {sum(smaller)} of "
@@ -59,12 +66,12 @@ def _against_the_papers(sweep: Sweep, rule: str) -> str:
     )
 
 
-def figures(sweep: Sweep) -> dict[str, go.Figure]:
+def figures(swept: Sweep) -> dict[str, go.Figure]:
     """Histograms at the paper's ε, and coverage and set size along ε."""
-    at = sweep.at(PAPERS_EPSILON)
+    at = swept.at(PAPERS_EPSILON)
     return {
-        f"Coverage of each split, ε = {PAPERS_EPSILON:g}": histogram_figure(at, "coverage"),
+        f"Coverage of each split, ε = {PAPERS_EPSILON:g}": histogram_figure(outcomes_of(at), "coverage", ALPHA),
         f"Sizes of the sets, ε = {PAPERS_EPSILON:g}": size_figure(at),
-        "Coverage against ε": sweep_figure(sweep, "coverage"),
-        "Mean set size against ε": sweep_figure(sweep, "mean_size"),
+        "Coverage against ε": sweep_figure(swept, "coverage"),
+        "Mean set size against ε": sweep_figure(swept, "mean_size"),
     }

@@ -1,37 +1,31 @@
 """`epsilons`: coverage and set size against ε, each with the m* that belongs to it."""
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.findings import Findings, joined, with_rule
-from ppsets_core.experiments.sources import (
-    Options,
-    Source,
+from ppsets_core.experiments.findings import (
+    Findings,
     SourceSweep,
-    figures_of_each,
-    findings_of_each,
-    sweep_each,
+    joined,
+    source_figures,
+    source_findings,
+    sweep_sources,
+    with_rule,
 )
-from ppsets_core.explore.figures.splits import sweep_figure
-from ppsets_core.explore.sweeps import EPSILONS, Progress, Sweep, sweep_epsilon
+from ppsets_core.explore.sweeps import EPSILONS, sweep_figure
 
 ALPHA = 0.1
 
 
-def run(*, epsilons: Sequence[float] = EPSILONS, **options: Unpack[Options]) -> tuple[SourceSweep, ...]:
-    """Every ε on the same splits."""
-
-    def sweep(source: Source, splits: int, rng: np.random.Generator, progress: Progress | None) -> Sweep:
-        return sweep_epsilon(source.records, source.n, ALPHA, epsilons, splits, rng, progress=progress)
-
-    return sweep_each(sweep, **options)
+def run(*, epsilons: Sequence[float] = EPSILONS, **options: Any) -> tuple[SourceSweep, ...]:
+    """Every ε on the same splits; `options` as `sweep_sources` takes them."""
+    return sweep_sources("epsilon", lambda n: epsilons, ALPHA, **options)
 
 
 def findings(found: Sequence[SourceSweep]) -> Findings:
-    return findings_of_each(found, "Coverage and set size against ε", {"alpha": ALPHA}, "ε", _sentence)
+    return source_findings(found, "Coverage and set size against ε", {"alpha": ALPHA}, "ε", _sentence)
 
 
 def _sentence(one: SourceSweep) -> str:
@@ -47,4 +41,4 @@ def _sentence(one: SourceSweep) -> str:
 
 def figures(found: Sequence[SourceSweep]) -> dict[str, go.Figure]:
     """Coverage and set size along ε."""
-    return figures_of_each(found, lambda one, quantity: sweep_figure(one.sweep, quantity))
+    return source_figures(found, lambda one, quantity: sweep_figure(one.sweep, quantity))

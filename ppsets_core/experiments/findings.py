@@ -1,4 +1,4 @@
-"""What an experiment hands over: its tables, what it found in sentences, and every number behind them."""
+"""What the experiments share: tables, sentences and numbers to hand over, and sweeps over public sources of records."""
 
 import json
 import re
@@ -7,20 +7,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ppsets_core.explore import NONPRIVATE, label_of
-from ppsets_core.explore.outcomes import outcomes_of
-from ppsets_core.explore.sweeps import Sweep
-from ppsets_core.method.simulate import Outcome, SplitResult
+from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.explore import NONPRIVATE, Progress, label_of, part_of
+from ppsets_core.explore.labelled import Labelled, simulated_imagenet
+from ppsets_core.explore.sweeps import QUANTITIES, Sweep, outcomes_of, sweep
+from ppsets_core.method.simulate import Outcome
+
+IMAGENET_N, IMAGENET_EVALUATED, CORONAHACK_N = 30_000, 20_000, 1000
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells are numbers or words, already rounded as they are to be read."""
+    """Cells are numbers or words, already rounded for reading."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
+
+    def as_text(self) -> str:
+        """Columns aligned for a terminal."""
+        cells = [list(self.columns), *([f"{c:,}" if isinstance(c, int) else f"{c}" for c in row] for row in self.rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+        return "\n".join([self.title, *lines])
 
 
 @dataclass(frozen=True)
@@ -33,19 +44,23 @@ class Findings:
     sentences: tuple[str, ...]
     numbers: Mapping[str, Any]
 
+    def as_text(self) -> str:
+        """The tables and sentences, for a terminal."""
+        tables = [table.as_text() for table in self.tables]
+        return "\n\n".join([self.title, *tables, "\n".join(self.sentences)]) + "\n"
 
-def to_json(findings: Findings, command: str) -> str:
-    """All of it as JSON, one line per list of numbers."""
-    document = {
-        "title": findings.title,
-        "command": command,
-        "settings": findings.settings,
-        "found": findings.sentences,
-        "tables": [vars(table) for table in findings.tables],
-        "numbers": findings.numbers,
-    }
-    text = json.dumps(document, indent=1, ensure_ascii=False, default=_plain)
-    return re.sub(r"\[([^\[\]{}]*)\]", lambda found: "[" + " ".join(found[1].split()) + "]", text) + "\n"
+    def as_json(self, command: str) -> str:
+        """Everything, one line per list of numbers."""
+        document = {
+            "title": self.title,
+            "command": command,
+            "settings": self.settings,
+            "found": self.sentences,
+            "tables": [vars(table) for table in self.tables],
+            "numbers": self.numbers,
+        }
+        text = json.dumps(document, indent=1, ensure_ascii=False, default=_plain)
+        return re.sub(r"\[([^\[\]{}]*)\]", lambda found: "[" + " ".join(found[1].split()) + "]", text) + "\n"
 
 
 def _plain(value: object) -> object:
@@ -69,36 +84,120 @@ def joined(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
-def sweep_table(title: str, sweep: Sweep, column: str, average: Callable[[np.ndarray], np.floating] = np.mean) -> Table:
-    """Coverage, as `average` over the splits says, and mean set size along a sweep: every rule's, and without privacy.
-
-    `column` heads the values."""
-    rows: list[tuple[str | float, ...]] = []
-    for value in sweep.values:
-        outcomes = outcomes_of(sweep.at(value))
-        coverage = (round(float(average(o.coverage)), 4) for o in outcomes.values())
-        rows.append((value, *coverage, *(round(float(o.mean_size.mean()), 3) for o in outcomes.values())))
-    names = [label_of(series) for series in (*sweep.results, NONPRIVATE)]
-    columns = (column, *(f"coverage, {name}" for name in names), *(f"size, {name}" for name in names))
-    return Table(title, columns, tuple(rows))
-
-
-def sweep_numbers(sweep: Sweep) -> dict[str, Any]:
-    """Every rule's plan and every split's outcome at each value, and those without privacy on the same splits."""
-    by_rule = {method: [_split_numbers(r) for r in results] for method, results in sweep.results.items()}
-    nonprivate = next(iter(sweep.results.values()))[0].nonprivate
-    return {"over": sweep.over, "values": list(sweep.values), **by_rule, NONPRIVATE: outcome_numbers(nonprivate)}
-
-
-def _split_numbers(result: SplitResult) -> dict[str, Any]:
-    return {"plan": vars(result.plan), **outcome_numbers(result.private)}
+def standard_error(values: np.ndarray) -> float:
+    """Of the mean."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
 def outcome_numbers(outcome: Outcome) -> dict[str, Any]:
-    """Coverage and mean set size of each split, and how many sets of each size there were in all."""
+    """Coverage and mean set size of each split, and the number of sets of each size in all."""
     sizes = outcome.size_counts.sum(axis=0)
     return {
         "coverage": outcome.coverage,
         "mean_size": outcome.mean_size,
         "sets_by_size": {str(size): int(sizes[size]) for size in np.flatnonzero(sizes)},
     }
+
+
+def sweep_table(title: str, swept: Sweep, column: str, average: Callable[[np.ndarray], np.floating] = np.mean) -> Table:
+    """Coverage, averaged over the splits by `average`, and mean set size: every rule's, and without privacy.
+
+    `column` heads the values."""
+    rows: list[tuple[str | float, ...]] = []
+    for value in swept.values:
+        outcomes = outcomes_of(swept.at(value))
+        coverage = (round(float(average(o.coverage)), 4) for o in outcomes.values())
+        rows.append((value, *coverage, *(round(float(o.mean_size.mean()), 3) for o in outcomes.values())))
+    names = [label_of(series) for series in (*swept.results, NONPRIVATE)]
+    columns = (column, *(f"coverage, {name}" for name in names), *(f"size, {name}" for name in names))
+    return Table(title, columns, tuple(rows))
+
+
+def sweep_numbers(swept: Sweep) -> dict[str, Any]:
+    """Every rule's plan and every split's outcome at each value, and those without privacy on the same splits."""
+    by_rule = {
+        method: [{"plan": vars(r.plan), **outcome_numbers(r.private)} for r in results]
+        for method, results in swept.results.items()
+    }
+    nonprivate = next(iter(swept.results.values()))[0].nonprivate
+    return {"over": swept.over, "values": list(swept.values), **by_rule, NONPRIVATE: outcome_numbers(nonprivate)}
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Public records, how many of them calibrate, and how many splits make the means steady."""
+
+    name: str
+    records: Labelled
+    n: int
+    splits: int
+
+
+@dataclass(frozen=True, eq=False)
+class SourceSweep:
+    """The sweep over one source's records."""
+
+    source: str
+    n: int
+    accuracy: float
+    sweep: Sweep
+
+
+def sources(seed: int) -> tuple[Source, ...]:
+    """The simulated ImageNet classifier, drawn by the seed, and the CoronaHack X-rays."""
+    simulated = simulated_imagenet(IMAGENET_N + IMAGENET_EVALUATED, np.random.default_rng(seed))
+    return (
+        Source("ImageNet, simulated", simulated, IMAGENET_N, splits=100),
+        Source("CoronaHack", Labelled.of(bundled_scores()), CORONAHACK_N, splits=1000),
+    )
+
+
+def sweep_sources(
+    over: str,
+    values: Callable[[int], Sequence[float]],
+    alpha: float,
+    epsilon: float = 1.0,
+    *,
+    seed: int = 0,
+    splits: int | None = None,
+    progress: Progress | None = None,
+    of: Sequence[Source] | None = None,
+) -> tuple[SourceSweep, ...]:
+    """Each source at `values(n)`, on splits that the seed alone decides; `of` replaces the sources."""
+    found = []
+    chosen = of or sources(seed)
+    for place, one in enumerate(chosen):
+        swept = sweep(
+            *(one.records, over, values(one.n), splits or one.splits, np.random.default_rng(seed)),
+            alpha=alpha,
+            n=one.n,
+            epsilon=epsilon,
+            progress=part_of(progress, place, len(chosen)),
+        )
+        found.append(SourceSweep(one.name, one.n, one.records.top_accuracy(), swept))
+    return tuple(found)
+
+
+def source_findings(
+    found: Sequence[SourceSweep],
+    title: str,
+    settings: Mapping[str, float],
+    column: str,
+    sentence: Callable[[SourceSweep], str],
+    numbers: Callable[[SourceSweep], dict[str, Any]] = lambda one: {},
+) -> Findings:
+    """One table and one sentence per source; `numbers` adds to those kept of each."""
+    splits = [len(next(iter(one.sweep.results.values()))[0].private.coverage) for one in found]
+    titles = [f"{one.source}: means over {count} splits" for one, count in zip(found, splits, strict=True)]
+    return Findings(
+        title,
+        {**settings, "n": {one.source: one.n for one in found}},
+        tuple(sweep_table(name, one.sweep, column) for name, one in zip(titles, found, strict=True)),
+        tuple(sentence(one) for one in found),
+        {one.source: {"accuracy": one.accuracy, **numbers(one), **sweep_numbers(one.sweep)} for one in found},
+    )
+
+
+def source_figures(found: Sequence[SourceSweep], draw: Callable[[SourceSweep, str], go.Figure]) -> dict[str, go.Figure]:
+    """Coverage and set size, one pair of figures per source."""
+    return {f"{one.source}: {title}": draw(one, quantity) for one in found for quantity, title in QUANTITIES.items()}

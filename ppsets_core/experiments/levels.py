@@ -8,11 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.experiments.findings import Findings, Table, joined
-from ppsets_core.explore import NONPRIVATE, label_of
-from ppsets_core.explore.figures.level_curves import level_figure
-from ppsets_core.explore.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
-from ppsets_core.explore.sweeps import Progress, log_grid
+from ppsets_core.explore import NONPRIVATE, Progress, label_of
+from ppsets_core.explore.level_curves import LevelCurves, level_curves, level_figure
+from ppsets_core.explore.sweeps import log_grid
 from ppsets_core.method.plan import smallest_n
+from ppsets_core.method.rules import RULES
 from ppsets_core.method.rules.paper import Paper
 
 ALPHA = 0.1
@@ -29,34 +29,24 @@ class Levels:
 
 
 def run(
-    *,
-    seed: int = 0,
-    progress: Progress | None = None,
-    ns: Sequence[int] = NS,
-    epsilons: Sequence[float] = EPSILONS,
+    *, seed: int = 0, progress: Progress | None = None, ns: Sequence[int] = NS, epsilons: Sequence[float] = EPSILONS
 ) -> Levels:
-    """The paper's figure, for every rule. `seed` is taken as by every experiment, and has nothing to do here."""
-    over_n = levels_over_n(ns, EPSILONS_FIXED, ALPHA)
-    if progress:
-        progress(1, 2)
-    over_epsilon = levels_over_epsilon(epsilons, NS_FIXED, ALPHA)
-    if progress:
-        progress(2, 2)
-    return Levels(over_n, over_epsilon)
+    """The paper's figure, for every rule. `seed` and `progress`, which every experiment takes, are not needed."""
+    over_n = level_curves("n", ns, EPSILONS_FIXED, ALPHA)
+    return Levels(over_n, level_curves("epsilon", epsilons, NS_FIXED, ALPHA))
 
 
 def findings(result: Levels) -> Findings:
     """The level at a few n and ε, beside the non-private one."""
-    levels = _by_rule_and_fixed(result.over_n)
-    rules = tuple(dict.fromkeys(rule for rule, _ in levels if rule != NONPRIVATE))
-    names = tuple(label_of(rule) for rule in rules)
+    levels, ns = _by_rule_and_fixed(result.over_n), result.over_n.x
+    names = tuple(rule.label for rule in RULES.values())
+    few = sorted({0, len(ns) * 2 // 5, len(ns) * 4 // 5, len(ns) - 1})
     rows: list[tuple[str | float, ...]] = []
-    for place in _few(len(result.over_n.x)):
-        without = round(float(levels[NONPRIVATE, None][place]), 4)
-        for epsilon in EPSILONS_FIXED:
-            private = (_shown(levels[rule, epsilon][place]) for rule in rules)
-            rows.append((int(result.over_n.x[place]), epsilon, *private, without))
-    needed = {e: {rule: smallest_n(ALPHA, e, rule) for rule in rules} for e in EPSILONS_FIXED}
+    for place, epsilon in ((place, epsilon) for place in few for epsilon in EPSILONS_FIXED):
+        private = (levels[rule, epsilon][place] for rule in RULES)
+        shown = (round(float(level), 4) if level <= 1 else "too few" for level in private)
+        rows.append((int(ns[place]), epsilon, *shown, round(float(levels[NONPRIVATE, None][place]), 4)))
+    needed = {e: {rule: smallest_n(ALPHA, e, rule) for rule in RULES} for e in EPSILONS_FIXED}
     return Findings(
         "Level to aim at",
         {"alpha": ALPHA},
@@ -68,21 +58,13 @@ def findings(result: Levels) -> Findings:
                 tuple((epsilon, *by_rule.values()) for epsilon, by_rule in needed.items()),
             ),
         ),
-        (*(_against_the_papers(result, rule) for rule in rules if rule != Paper.name), _ranks_above(result, rules)),
+        (*(_against_the_papers(result, rule) for rule in RULES if rule != Paper.name), _ranks_above(result)),
         {"over_n": _numbers(result.over_n), "over_epsilon": _numbers(result.over_epsilon), "least_n": needed},
     )
 
 
 def _by_rule_and_fixed(curves: LevelCurves) -> dict[tuple[str, float | None], np.ndarray]:
     return {(curve.method, curve.fixed): curve.level for curve in curves.curves}
-
-
-def _few(count: int) -> list[int]:
-    return sorted({0, count * 2 // 5, count * 4 // 5, count - 1})
-
-
-def _shown(level: float) -> float | str:
-    return round(float(level), 4) if level <= 1 else "too few"
 
 
 def _against_the_papers(result: Levels, rule: str) -> str:
@@ -98,23 +80,20 @@ def _is_below(curves: LevelCurves, rule: str) -> bool:
     return all(bool(np.all((level < papers) | (papers >= 1))) for level, papers in pairs)
 
 
-def _ranks_above(result: Levels, rules: Sequence[str]) -> str:
+def _ranks_above(result: Levels) -> str:
     """How far each rule aims above the non-private rank, at the largest n."""
     levels, n = _by_rule_and_fixed(result.over_n), int(result.over_n.x[-1])
     without = levels[NONPRIVATE, None][-1]
-    told = []
-    for rule in rules:
+    by_rule = []
+    for rule in RULES:
         above = joined([f"{n * (levels[rule, epsilon][-1] - without):,.1f}" for epsilon in EPSILONS_FIXED])
-        told.append(f"the {label_of(rule)} {above}")
+        by_rule.append(f"the {label_of(rule)} {above}")
     epsilons = joined([f"{epsilon:g}" for epsilon in EPSILONS_FIXED])
-    return f"With n = {n:,} and ε = {epsilons}, ranks above the non-private one: {'; '.join(told)}."
+    return f"With n = {n:,} and ε = {epsilons}, ranks above the non-private one: {'; '.join(by_rule)}."
 
 
 def _numbers(curves: LevelCurves) -> dict[str, Any]:
-    return {
-        curves.over: curves.x,
-        "curves": [{"method": c.method, "fixed": c.fixed, "level": c.level} for c in curves.curves],
-    }
+    return {curves.over: curves.x, "curves": [vars(curve) for curve in curves.curves]}
 
 
 def figures(result: Levels) -> dict[str, go.Figure]:

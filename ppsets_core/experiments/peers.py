@@ -4,9 +4,18 @@ Every rule draws by an exponential mechanism of bounded range ε: pure ε-differ
 (docs/method.md#the-exponential-mechanism). P-COQS is stated in zCDP and gets all of ρ = ε²/8. That favours it: it has
 no pure ε at all, and our rules need less than ε²/8 where ε is large or, as the paper's rule, use half of their range.
 
+P-COQS, Private Conformity via Quantile Search, is a noisy binary search for the conformal quantile: O. M. Romanus,
+R. Molinari, "Differentially Private Conformal Prediction via Quantile Binary Search", arXiv:2507.12497. Written anew:
+halve [0, 1] N = ⌈log₂(1/δ)⌉ times; each time add Gaussian noise to the number of scores up to the middle and compare
+with ⌈(1−α)(n+1)⌉. The constants, δ = 1e-10 among them, are those of the authors' CoronaHack experiment
+(github.com/SMAC-Group/pcoqs), which also rounds the result to two digits; that is left out here. Replacing a record
+moves a count by at most 1, so noise of variance σ² makes it 1/(2σ²)-zCDP; N counts compose to N/(2σ²) = ρ with
+σ² = N/(2ρ) (Bun, Steinke, "Concentrated Differential Privacy", TCC 2016). Simulation only, never a release.
+
 Splits are a bag of records in random order, hence exchangeable: the promise of coverage holds for their average.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +25,13 @@ import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import InputError
-from ppsets_core.experiments.findings import Findings, Table, joined
-from ppsets_core.experiments.p_coqs import DELTA, epsilon_of, p_coqs, steps_for, zcdp_of
-from ppsets_core.explore import NONPRIVATE, label_of
-from ppsets_core.explore.figures.style import GREEN, SKY, Look, figure, look_of
+from ppsets_core.experiments.findings import Findings, Table, joined, standard_error
+from ppsets_core.explore import NONPRIVATE, Progress, label_of, part_of
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.sweeps import Progress, part_of
+from ppsets_core.explore.style import SKY, Look, add_goal, add_line, figure, log_ticks, look_of
 from ppsets_core.method.bins import runs_of
 from ppsets_core.method.draw import draw_simulation
-from ppsets_core.method.nonprivate import nonprivate_threshold
+from ppsets_core.method.nonprivate import conformal_rank, nonprivate_threshold
 from ppsets_core.method.plan import Plan, plan
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.sets import conformity_scores
@@ -33,18 +40,54 @@ from ppsets_core.validation import check_n
 ALPHA = 0.1
 NS = (1000, 100)
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-FEWER = 1e-3
+EXAMPLE_EPSILON, EXAMPLE_DELTA = 1.0, 1e-5
+DELTA, FEWER = 1e-10, 1e-3
+
+
+def steps_for(delta: float) -> int:
+    """
+    >>> steps_for(1e-10)
+    34
+    """
+    return math.ceil(math.log2(1 / delta))
+
+
 PEERS = {"P-COQS": DELTA, f"P-COQS in {steps_for(FEWER)} steps": FEWER}
 """As its authors run it; and ending its search earlier, which leaves more of ρ to each step."""
-EXAMPLE_EPSILON, EXAMPLE_DELTA = 1.0, 1e-5
-_COVERAGE, _BELOW, _SIZE = "Mean coverage", "Share of splits below 0.9", "Mean set size"
+
+
+def p_coqs(
+    scores: np.ndarray, alpha: float, rho: float, rng: np.random.Generator, *, delta: float = DELTA
+) -> np.ndarray:
+    """One threshold per row of scores (data sets, n), all in [0, 1]; each ρ-zCDP."""
+    steps, target = steps_for(delta), conformal_rank(scores.shape[1], alpha)
+    sigma = math.sqrt(steps / (2 * rho))
+    left, right = np.zeros(len(scores)), np.ones(len(scores))
+    for _ in range(steps):
+        middle = (left + right) / 2
+        count = (scores <= middle[:, None]).sum(axis=1) + rng.normal(0, sigma, len(scores))
+        left, right = np.where(count < target, middle + delta, left), np.where(count < target, right, middle)
+    return (left + right) / 2
+
+
+def zcdp_of(epsilon: float) -> float:
+    """The ρ that an exponential mechanism of bounded range ε satisfies: ε²/8, proved in
+    docs/method.md#the-exponential-mechanism (M. Cesar, R. Rogers, ALT 2021, arXiv:2004.07223).
+
+    It is no less than what the mechanism needs, and more where ε is large.
+    """
+    return epsilon**2 / 8
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    """ρ-zCDP is (ε, δ)-differentially private with ε = ρ + 2√(ρ·log(1/δ)): Bun and Steinke, Proposition 1.3."""
+    return rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One threshold per split, and how it did on the records left over; `trivial`: too few records to promise more."""
+    """How one threshold per split did on the records left over; `trivial`: too few records to promise more."""
 
-    threshold: np.ndarray
     coverage: np.ndarray
     mean_size: np.ndarray
     trivial: bool = False
@@ -52,7 +95,7 @@ class Trial:
     @property
     def standard_error(self) -> float:
         """Of the mean coverage."""
-        return _error(self.coverage)
+        return standard_error(self.coverage)
 
     @property
     def below(self) -> float:
@@ -63,6 +106,21 @@ class Trial:
     def falls_short(self) -> bool:
         """Mean coverage is less than promised by more than two standard errors."""
         return bool(self.coverage.mean() < 1 - ALPHA - 2 * self.standard_error)
+
+    @property
+    def coverage_text(self) -> str:
+        return f"{self.coverage.mean():.4f} ± {self.standard_error:.4f}"
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Means over the splits."""
+        return {
+            "coverage": float(self.coverage.mean()),
+            "standard_error": self.standard_error,
+            "below": self.below,
+            "mean_size": float(self.mean_size.mean()),
+            "trivial": self.trivial,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +178,11 @@ class _Splits:
         scores = conformity_scores(records.probabilities, records.labels)
         self.calibration = scores[orders[:, :n]]
         self._held_out, self._class_scores = scores[orders[:, n:]], 1 - records.probabilities
-        self._orders, self._n = orders, n
+        self._others = orders[:, n:]
 
     def by_rule(self, chosen: Plan, rng: np.random.Generator) -> Trial:
         if chosen.is_trivial:
-            return self.trial(np.ones(len(self._orders)), trivial=True)
+            return self.trial(np.ones(len(self._others)), trivial=True)
         m, mechanism = chosen.m, chosen.mechanism
         bins = [draw_simulation(mechanism, runs_of(scores, m), chosen.n, rng) for scores in self.calibration]
         return self.trial(np.array(bins) / m)
@@ -133,8 +191,8 @@ class _Splits:
         coverage = (self._held_out <= thresholds[:, None]).mean(axis=1)
         sizes = np.zeros(len(thresholds))
         for column in self._class_scores.T:
-            sizes += (column[self._orders[:, self._n :]] <= thresholds[:, None]).mean(axis=1)
-        return Trial(thresholds, coverage, sizes, trivial)
+            sizes += (column[self._others] <= thresholds[:, None]).mean(axis=1)
+        return Trial(coverage, sizes, trivial)
 
 
 def findings(found: Sequence[Comparison]) -> Findings:
@@ -151,20 +209,20 @@ def findings(found: Sequence[Comparison]) -> Findings:
 
 def _tables(one: Comparison) -> list[Table]:
     cells: dict[str, Callable[[Trial], str | float]] = {
-        f"{_COVERAGE} ± its standard error": lambda t: f"{t.coverage.mean():.4f} ± {t.standard_error:.4f}",
-        _BELOW: lambda t: f"{100 * t.below:.1f}%",
-        _SIZE: lambda t: round(float(t.mean_size.mean()), 3),
+        "Mean coverage ± its standard error": lambda t: t.coverage_text,
+        "Share of splits below 0.9": lambda t: f"{100 * t.below:.1f}%",
+        "Mean set size": lambda t: round(float(t.mean_size.mean()), 3),
     }
-    columns = ("ε", "ρ", *(_label(series) for series in one.trials))
+    columns = ("ε", "ρ", *(_look(series).name for series in one.trials))
+    by_epsilon = list(zip(EPSILONS, *one.trials.values(), strict=True))
     return [
-        Table(f"{title}, n = {one.n:,}", columns, tuple(_row(one, place, cell) for place in range(len(EPSILONS))))
+        Table(
+            f"{title}, n = {one.n:,}",
+            columns,
+            tuple((e, round(zcdp_of(e), 6), *(cell(trial) for trial in trials)) for e, *trials in by_epsilon),
+        )
         for title, cell in cells.items()
     ]
-
-
-def _row(one: Comparison, place: int, cell: Callable[[Trial], str | float]) -> tuple[str | float, ...]:
-    epsilon = EPSILONS[place]
-    return (epsilon, round(zcdp_of(epsilon), 6), *(cell(trials[place]) for trials in one.trials.values()))
 
 
 def _privacy_sentence() -> str:
@@ -188,18 +246,14 @@ def _peer_sentence(one: Comparison, peer: str) -> str:
         pairs = list(zip(trials, one.trials[rule], strict=True))
         smaller = _where([_clearly_below(p.mean_size, r.mean_size) for p, r in pairs])
         sizes = " against ".join(f"{t.mean_size.mean():.3f}" for t in pairs[place])
-        parts.append(f"than the {_label(rule)} at {smaller} ({sizes} at ε = {EXAMPLE_EPSILON:g})")
-    short = [f"{t.coverage.mean():.4f} ± {t.standard_error:.4f}" for t in trials if t.falls_short]
-    shares = [f"{100 * trial.below:.0f}%" for trial in (min(trials, key=_below), max(trials, key=_below))]
+        parts.append(f"than the {label_of(rule)} at {smaller} ({sizes} at ε = {EXAMPLE_EPSILON:g})")
+    short = [trial.coverage_text for trial in trials if trial.falls_short]
+    shares = sorted(trial.below for trial in trials)
     return (
         f"n = {one.n:,}: {peer} gives smaller sets {joined(parts)}; it covers less than asked for at "
-        f"{_where([t.falls_short for t in trials])}{f' ({joined(short)})' if short else ''}, and from {shares[0]} to "
-        f"{shares[1]} of its splits are below {1 - ALPHA:g}."
+        f"{_where([t.falls_short for t in trials])}{f' ({joined(short)})' if short else ''}, and from "
+        f"{100 * shares[0]:.0f}% to {100 * shares[-1]:.0f}% of its splits are below {1 - ALPHA:g}."
     )
-
-
-def _below(trial: Trial) -> float:
-    return trial.below
 
 
 def _rules_sentence(one: Comparison) -> str:
@@ -207,7 +261,7 @@ def _rules_sentence(one: Comparison) -> str:
     for rule in RULES:
         short, trivial = ([getattr(t, name) for t in one.trials[rule]] for name in ("falls_short", "trivial"))
         few = f" (too few records at {_where(trivial)})" if any(trivial) else ""
-        parts.append(f"the {_label(rule)} at {_where(short)}{few}")
+        parts.append(f"the {label_of(rule)} at {_where(short)}{few}")
     return f"n = {one.n:,}: less than asked for is covered by {joined(parts)}."
 
 
@@ -220,66 +274,32 @@ def _where(is_so: Sequence[bool]) -> str:
 
 def _clearly_below(first: np.ndarray, second: np.ndarray) -> bool:
     difference = first - second
-    return bool(difference.mean() < -2 * _error(difference))
-
-
-def _error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-
-
-def _label(series: str) -> str:
-    return series if series in PEERS else label_of(series)
+    return bool(difference.mean() < -2 * standard_error(difference))
 
 
 def _numbers(one: Comparison) -> dict[str, Any]:
-    numbers: dict[str, Any] = {"over": "epsilon", "values": EPSILONS, "rho": [zcdp_of(e) for e in EPSILONS]}
-    for series, trials in one.trials.items():
-        kept = [_trial_numbers(trial) for trial in trials]
-        numbers[series] = kept[0] if series == NONPRIVATE else kept
-    return numbers
-
-
-def _trial_numbers(trial: Trial) -> dict[str, Any]:
-    """Means over the splits."""
-    return {
-        "coverage": float(trial.coverage.mean()),
-        "standard_error": trial.standard_error,
-        "below": trial.below,
-        "mean_size": float(trial.mean_size.mean()),
-        "trivial": trial.trivial,
-    }
+    by_series: dict[str, Any] = {series: [t.numbers for t in trials] for series, trials in one.trials.items()}
+    by_series[NONPRIVATE] = by_series[NONPRIVATE][0]
+    return {"over": "epsilon", "values": EPSILONS, "rho": [zcdp_of(e) for e in EPSILONS], **by_series}
 
 
 def figures(found: Sequence[Comparison]) -> dict[str, go.Figure]:
     """Coverage, splits below what is asked for, and set size along ε, for each n; hollow marks: too few records."""
-    values: dict[str, Callable[[Trial], float]] = {
-        _COVERAGE: lambda t: float(t.coverage.mean()),
-        _BELOW: _below,
-        _SIZE: lambda t: float(t.mean_size.mean()),
-    }
-    return {f"{title}, n = {one.n:,}": _figure(one, title, value) for one in found for title, value in values.items()}
+    titles = {"coverage": "Mean coverage", "below": "Share of splits below 0.9", "mean_size": "Mean set size"}
+    return {f"{title}, n = {one.n:,}": _figure(one, title, key) for one in found for key, title in titles.items()}
 
 
-def _figure(one: Comparison, title: str, value: Callable[[Trial], float]) -> go.Figure:
-    drawn = figure("privacy loss ε (P-COQS: ρ = ε²/8)", title[0].lower() + title[1:])
+def _figure(one: Comparison, title: str, key: str) -> go.Figure:
+    fig = figure("privacy loss ε (P-COQS: ρ = ε²/8)", title[0].lower() + title[1:])
     for series, trials in one.trials.items():
-        look = _look(series)
-        drawn.add_scatter(
-            x=EPSILONS,
-            y=[value(trial) for trial in trials],
-            mode="lines+markers",
-            name=look.name,
-            line={"color": look.colour, "dash": look.dash},
-            marker={"symbol": [f"{look.symbol}-open" if t.trivial else look.symbol for t in trials], "size": 8},
-        )
-    if title == _COVERAGE:
-        ends = [min(EPSILONS), max(EPSILONS)]
-        line = {"color": GREEN, "dash": "longdash", "width": 2}
-        drawn.add_scatter(x=ends, y=[1 - ALPHA] * 2, mode="lines", name="asked for", line=line)
-    if title == _BELOW:
-        drawn.update_yaxes(tickformat=".0%", rangemode="tozero")
-    drawn.update_xaxes(type="log", tickvals=EPSILONS, ticktext=[f"{epsilon:g}" for epsilon in EPSILONS])
-    return drawn
+        values, hollow = [trial.numbers[key] for trial in trials], [trial.trivial for trial in trials]
+        add_line(fig, EPSILONS, values, _look(series), hollow=hollow)
+    if key == "coverage":
+        add_goal(fig, EPSILONS, 1 - ALPHA)
+    if key == "below":
+        fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    log_ticks(fig, EPSILONS)
+    return fig
 
 
 def _look(series: str) -> Look:

@@ -10,11 +10,24 @@ import plotly.graph_objects as go
 from ppsets_core.data import Records
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined
-from ppsets_core.explore.expected_sets import ExpectedSets
-from ppsets_core.explore.figures.by_diagnosis import by_diagnosis_figure
-from ppsets_core.explore.figures.style import BLUE, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, Look, as_text, figure
+from ppsets_core.explore import Progress
+from ppsets_core.explore.expected_sets import ExpectedSets, by_diagnosis_figure
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.sweeps import Progress
+from ppsets_core.explore.style import (
+    AXES,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    SEQUENCE,
+    VERMILLION,
+    Look,
+    add_goal,
+    add_line,
+    as_text,
+    figure,
+    log_ticks,
+)
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 
@@ -24,10 +37,10 @@ SHOWN_EPSILON = 1.0
 TOGETHER, EACH = "together", "each diagnosis"
 TOGETHER_EXACT, EACH_EXACT = "together, without privacy", "each diagnosis, without privacy"
 LOOKS = {
-    TOGETHER: Look(TOGETHER, VERMILLION, "dot", "diamond", "/"),
-    EACH: Look(EACH, BLUE, "solid", "circle", ""),
-    TOGETHER_EXACT: Look(TOGETHER_EXACT, GREY, "dash", "x", "."),
-    EACH_EXACT: Look(EACH_EXACT, ORANGE, "longdash", "square", "\\"),
+    TOGETHER: Look(TOGETHER, VERMILLION, "dot", "diamond"),
+    EACH: Look(EACH, BLUE, "solid", "circle"),
+    TOGETHER_EXACT: Look(TOGETHER_EXACT, GREY, "dash", "x"),
+    EACH_EXACT: Look(EACH_EXACT, ORANGE, "longdash", "square"),
 }
 
 
@@ -95,10 +108,10 @@ def findings(found: PerDiagnosis) -> Findings:
         {
             "over": "epsilon",
             "values": list(found.epsilons),
-            TOGETHER: [_numbers(found, result) for result in found.together],
-            EACH: [_numbers(found, result) for result in found.each],
-            TOGETHER_EXACT: _outcome_numbers(found, first[TOGETHER_EXACT]),
-            EACH_EXACT: _outcome_numbers(found, first[EACH_EXACT]),
+            TOGETHER: [{"plan": vars(r.plan), **_numbers(found, r.private)} for r in found.together],
+            EACH: [{"plan": vars(r.plan), **_numbers(found, r.private)} for r in found.each],
+            TOGETHER_EXACT: _numbers(found, first[TOGETHER_EXACT]),
+            EACH_EXACT: _numbers(found, first[EACH_EXACT]),
         },
     )
 
@@ -113,16 +126,13 @@ def _least_sentence(found: PerDiagnosis, way: str) -> str:
     means = np.array([class_means(found.at(epsilon)[way]) for epsilon in found.epsilons])
     place, number = np.unravel_index(np.argmin(means), means.shape)
     error = class_errors(found.at(found.epsilons[place])[way])[number]
+    whom = "all together" if way == TOGETHER else way
     kept = int((means.min(axis=1) >= 1 - ALPHA).sum())
     return (
-        f"With the promise for {_whom(way)} every diagnosis has a mean coverage of at least {1 - ALPHA:g} at {kept} of "
+        f"With the promise for {whom} every diagnosis has a mean coverage of at least {1 - ALPHA:g} at {kept} of "
         f"the {len(means)} ε; the least is {means[place, number]:.4f} ± {error:.4f}, of {found.classes[number]} at "
         f"ε = {found.epsilons[place]:g}."
     )
-
-
-def _whom(way: str) -> str:
-    return "all together" if way == TOGETHER else way
 
 
 def _cost_sentence(found: PerDiagnosis) -> str:
@@ -137,11 +147,7 @@ def _size(outcome: Outcome) -> float:
     return float(outcome.mean_size.mean())
 
 
-def _numbers(found: PerDiagnosis, result: SplitResult) -> dict[str, Any]:
-    return {"plan": vars(result.plan), **_outcome_numbers(found, result.private)}
-
-
-def _outcome_numbers(found: PerDiagnosis, outcome: Outcome) -> dict[str, Any]:
+def _numbers(found: PerDiagnosis, outcome: Outcome) -> dict[str, Any]:
     """Means over the splits."""
     return {
         "coverage": float(outcome.coverage.mean()),
@@ -167,30 +173,22 @@ def figures(found: PerDiagnosis) -> dict[str, go.Figure]:
 
 def _coverage_figure(found: PerDiagnosis) -> go.Figure:
     """A colour for each diagnosis; dotted where the promise is for all together, solid where it is for each."""
-    drawn = figure("privacy loss ε", "coverage")
+    fig = figure(AXES["epsilon"], "coverage")
     colours = [colour for colour in SEQUENCE if colour != GREEN]
     for way in (TOGETHER, EACH):
         means = np.array([class_means(found.at(epsilon)[way]) for epsilon in found.epsilons])
         for number, name in enumerate(found.classes):
-            line = {"color": colours[number % len(colours)], "dash": LOOKS[way].dash}
-            _add_line(drawn, found, means[:, number], f"{as_text(name)}, {way}", line, LOOKS[way].symbol)
-    ends = [min(found.epsilons), max(found.epsilons)]
-    asked = {"color": GREEN, "dash": "longdash", "width": 2}
-    drawn.add_scatter(x=ends, y=[1 - ALPHA] * 2, mode="lines", name="asked for", line=asked)
-    return drawn
+            colour = colours[number % len(colours)]
+            look = Look(f"{as_text(name)}, {way}", colour, LOOKS[way].dash, LOOKS[way].symbol)
+            add_line(fig, found.epsilons, means[:, number], look)
+    add_goal(fig, found.epsilons, 1 - ALPHA)
+    log_ticks(fig, found.epsilons)
+    return fig
 
 
 def _size_figure(found: PerDiagnosis) -> go.Figure:
-    drawn = figure("privacy loss ε", "mean set size")
+    fig = figure(AXES["epsilon"], "mean set size")
     for way, look in LOOKS.items():
-        sizes = np.array([_size(found.at(epsilon)[way]) for epsilon in found.epsilons])
-        _add_line(drawn, found, sizes, look.name, {"color": look.colour, "dash": look.dash}, look.symbol)
-    return drawn
-
-
-def _add_line(
-    drawn: go.Figure, found: PerDiagnosis, y: np.ndarray, name: str, line: dict[str, Any], symbol: str
-) -> None:
-    marker = {"symbol": symbol, "size": 8}
-    drawn.add_scatter(x=found.epsilons, y=y, mode="lines+markers", name=name, line=line, marker=marker)
-    drawn.update_xaxes(type="log", tickvals=found.epsilons, ticktext=[f"{epsilon:g}" for epsilon in found.epsilons])
+        add_line(fig, found.epsilons, [_size(found.at(epsilon)[way]) for epsilon in found.epsilons], look)
+    log_ticks(fig, found.epsilons)
+    return fig

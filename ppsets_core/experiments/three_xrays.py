@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table
-from ppsets_core.explore.figures.diagnosis import softmax_figure
-from ppsets_core.explore.figures.style import as_text, figure
-from ppsets_core.explore.sweeps import Progress
+from ppsets_core.explore import Progress
+from ppsets_core.explore.figures import softmax_figure
+from ppsets_core.explore.style import as_text, figure
 from ppsets_core.method.calibration import Simulation
 from ppsets_core.method.plan import plan
 from ppsets_core.method.release import simulate
@@ -125,21 +125,21 @@ def findings(result: ThreeXrays) -> Findings:
 
 def figures(result: ThreeXrays) -> dict[str, go.Figure]:
     """Each picture, and below it its ranked probabilities with the cutoff."""
-    drawn = {}
+    figs = {}
     (thresholds,) = result.calibration.class_thresholds(1, len(result.classes))
     for number, xray in enumerate(result.xrays, start=1):
-        drawn[f"X-ray {number}: {xray.picture.name}"] = _picture(xray)
-        drawn[f"X-ray {number}: its set"] = softmax_figure(result.classes, xray.probabilities, thresholds)
-    return drawn
+        figs[f"X-ray {number}: {xray.picture.name}"] = _picture(xray)
+        figs[f"X-ray {number}: its set"] = softmax_figure(result.classes, xray.probabilities, thresholds)
+    return figs
 
 
 def _picture(xray: Diagnosed) -> go.Figure:
     step = max(1, max(xray.picture.grey.shape) // WIDEST)
-    drawn = figure("", "", height=300)
-    drawn.add_heatmap(
+    fig = figure("", "", height=300)
+    fig.add_heatmap(
         z=(255 * xray.picture.grey[::step, ::step]).astype(int), colorscale="gray", showscale=False, hoverinfo="skip"
     )
-    drawn.update_xaxes(visible=False)
-    drawn.update_yaxes(visible=False, autorange="reversed", scaleanchor="x")
-    drawn.update_layout(title={"text": as_text(f"label: {xray.label}") if xray.label else ""})
-    return drawn
+    fig.update_xaxes(visible=False)
+    fig.update_yaxes(visible=False, autorange="reversed", scaleanchor="x")
+    fig.update_layout(title={"text": as_text(f"label: {xray.label}") if xray.label else ""})
+    return fig

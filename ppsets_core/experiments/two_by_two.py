@@ -10,13 +10,11 @@ import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import read_rows
 from ppsets_core.errors import FileError
-from ppsets_core.experiments.findings import Findings, Table, joined, outcome_numbers, with_rule
-from ppsets_core.explore import label_of
-from ppsets_core.explore.figures.splits import QUANTITIES, stairs_figure
-from ppsets_core.explore.figures.style import BLUE, GREY, ORANGE, VERMILLION, Look
+from ppsets_core.experiments.findings import Findings, Table, joined, outcome_numbers, standard_error, with_rule
+from ppsets_core.explore import Progress, label_of, part_of
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.outcomes import counted
-from ppsets_core.explore.sweeps import Progress, part_of
+from ppsets_core.explore.style import BLUE, GREY, ORANGE, VERMILLION, Look
+from ppsets_core.explore.sweeps import QUANTITIES, histogram_figure
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.places import ASSETS
@@ -42,7 +40,7 @@ class Cell:
     @property
     def standard_error(self) -> float:
         """Of the mean coverage, over the splits."""
-        return float(self.outcome.coverage.std(ddof=1) / np.sqrt(len(self.outcome.coverage)))
+        return standard_error(self.outcome.coverage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +169,10 @@ def figures(found: TwoByTwo) -> dict[str, go.Figure]:
 
 def _histograms(found: TwoByTwo, rule: str, quantity: str) -> go.Figure:
     looks = {
-        (PLAIN, PLAIN): Look("plain training, plain calibration", GREY, "dash", "x", ""),
-        (PLAIN, rule): Look("plain training, private calibration", BLUE, "solid", "circle", ""),
-        ("private", PLAIN): Look("private training, plain calibration", ORANGE, "dot", "square", ""),
-        ("private", rule): Look("private training, private calibration", VERMILLION, "longdash", "diamond", ""),
+        (PLAIN, PLAIN): Look("plain training, plain calibration", GREY, "dash", "x"),
+        (PLAIN, rule): Look("plain training, private calibration", BLUE, "solid", "circle"),
+        ("private", PLAIN): Look("private training, plain calibration", ORANGE, "dot", "square"),
+        ("private", rule): Look("private training, private calibration", VERMILLION, "longdash", "diamond"),
     }
-    histogram = counted({key: found.cells[key].outcome for key in looks}, quantity, 40)
-    return stairs_figure(histogram, looks, quantity, ALPHA, height=400)
+    outcomes = {key: found.cells[key].outcome for key in looks}
+    return histogram_figure(outcomes, quantity, ALPHA, looks=looks, bins=40, height=400)

@@ -1,19 +1,24 @@
-"""What sets to expect of a plan, before there is any data: on public records, over many calibrations drawn from them.
+"""The sets to expect of a plan before there is any data: on public records, over many calibrations drawn from them.
 
 Calibration records are drawn with replacement, so that n may exceed the public data set. Given them, the law of ŝ is
 known exactly and is averaged over, not drawn from; so a few hundred repetitions leave a small margin.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.style import BLUE, GOAL, GREY, ORANGE, VERMILLION, as_text, figure
 from ppsets_core.method.bins import Runs, bin_index, runs_around
 from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.rules.mechanism import run_probabilities
 from ppsets_core.method.sets import conformity_scores
+
+_LOOKS = ((VERMILLION, "diamond"), (BLUE, "circle"), (GREY, "x"), (ORANGE, "square"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,25 +33,25 @@ class ExpectedSets:
 
 def expected_sets(records: Labelled, chosen: Plan, rng: np.random.Generator, repetitions: int = 200) -> ExpectedSets:
     """With the private threshold, or thresholds, of the plan."""
-    curves = _curves(records, chosen.m)
+    curves = _Curves(records)
     if chosen.is_trivial:
-        return _summed(np.ones((1, curves.classes, 2)), curves)
+        return curves.means(np.ones((1, curves.classes, 2)))
     draw = _laws_together if chosen.per is None else _laws_for_each
-    return _summed(draw(curves, chosen, rng, repetitions), curves)
+    return curves.means(draw(curves, chosen, rng, repetitions))
 
 
 def nonprivate_sets(
     records: Labelled, n: int, alpha: float, rng: np.random.Generator, *, each: bool = False, repetitions: int = 200
 ) -> ExpectedSets:
     """With ordinary split conformal, for all together or for each diagnosis."""
-    curves = _curves(records, None)
+    curves = _Curves(records)
     found = []
     for _ in range(repetitions):
         picked = rng.integers(len(curves.scores), size=n)
         parts = [picked[curves.labels[picked] == c] for c in range(curves.classes)] if each else [picked]
         thresholds = [_conformal(np.sort(curves.scores[part]), alpha) for part in parts]
         found.append([curves.at(c, thresholds[c if each else 0]) for c in range(curves.classes)])
-    return _summed(np.array(found), curves)
+    return curves.means(np.array(found))
 
 
 def _conformal(scores: np.ndarray, alpha: float) -> float:
@@ -54,68 +59,55 @@ def _conformal(scores: np.ndarray, alpha: float) -> float:
     return float(scores[rank - 1]) if rank <= len(scores) else 1.0
 
 
-@dataclass(frozen=True, eq=False)
 class _Curves:
-    """For each class, how many records have it in their set, and how many of its own, at any threshold."""
+    """For each class at any threshold: how many records have it in their set, and how many of its own."""
 
-    scores: np.ndarray
-    labels: np.ndarray
-    members: tuple[np.ndarray, ...]  # the sorted scores of each class over all records
-    own: tuple[np.ndarray, ...]  # the sorted scores of each class's own records
-    m: int | None
+    def __init__(self, records: Labelled) -> None:
+        self.labels, self.classes = records.labels, records.probabilities.shape[1]
+        self.scores = conformity_scores(records.probabilities, records.labels)
+        self.shares = np.bincount(self.labels, minlength=self.classes) / len(self.labels)
+        self.own = [np.sort(self.scores[self.labels == c]) for c in range(self.classes)]
+        self._all = [np.sort(column) for column in (1 - records.probabilities).T]
 
-    @property
-    def classes(self) -> int:
-        return len(self.members)
+    def at(self, c: int, threshold: float) -> list[float]:
+        """(share of all records with class c in their set, share of its own records covered)."""
+        pair = (self._all[c], self.own[c])
+        return [np.searchsorted(values, threshold, side="right") / max(1, len(values)) for values in pair]
 
-    def at(self, number: int, threshold: float | np.ndarray) -> np.ndarray:
-        """(share of all records with the class in their set, share of its own records covered)."""
-        shares = [
-            np.searchsorted(values, threshold, side="right") / max(1, len(values))
-            for values in (self.members[number], self.own[number])
-        ]
-        return np.stack(shares, axis=-1)
-
-    def over_runs(self, number: int, runs: Runs) -> np.ndarray:
-        """The same, averaged over the edges of each run of bins."""
-        assert self.m is not None
+    def over_runs(self, c: int, runs: Runs, m: int) -> np.ndarray:
+        """What `at` gives, averaged over the edges of each run of bins."""
         shares = []
-        for values in (self.members[number], self.own[number]):
-            joined = np.cumsum(np.bincount(bin_index(values, self.m), minlength=self.m + 1))
-            upto = np.cumsum(joined)
+        for values in (self._all[c], self.own[c]):
+            upto = np.cumsum(np.cumsum(np.bincount(bin_index(values, m), minlength=m + 1)))
             summed = upto[runs.last] - upto[runs.first - 1]
             shares.append(summed / np.maximum(runs.bins, 1) / max(1, len(values)))
         return np.stack(shares, axis=-1)
 
-
-def _curves(records: Labelled, m: int | None) -> _Curves:
-    scores = conformity_scores(records.probabilities, records.labels)
-    class_scores = 1 - records.probabilities
-    numbers = range(class_scores.shape[1])
-    members = tuple(np.sort(class_scores[:, c]) for c in numbers)
-    own = tuple(np.sort(scores[records.labels == c]) for c in numbers)
-    return _Curves(scores, records.labels, members, own, m)
+    def means(self, found: np.ndarray) -> ExpectedSets:
+        """Of (repetitions, classes, 2) as `at` gives them."""
+        sizes, by_class = found[..., 0].sum(axis=1), found[..., 1].mean(axis=0)
+        error = sizes.std(ddof=1) / np.sqrt(len(sizes)) if len(sizes) > 1 else 0.0
+        return ExpectedSets(float(sizes.mean()), float(1.96 * error), float(by_class @ self.shares), by_class)
 
 
 def _laws_together(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetitions: int) -> np.ndarray:
-    """(repetitions, classes, 2): E over ŝ of what `_Curves.at` tells."""
+    """(repetitions, classes, 2): the expectation over ŝ of `_Curves.at`."""
     runs = _sampled_runs(curves.scores, chosen.n, chosen.m, rng, repetitions)
     law = run_probabilities(chosen.mechanism, runs, chosen.n)
-    parts = [np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs)) for c in range(curves.classes)]
+    parts = [np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs, chosen.m)) for c in range(curves.classes)]
     return np.stack(parts, axis=1)
 
 
 def _laws_for_each(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetitions: int) -> np.ndarray:
-    """The same where every diagnosis has a threshold of its own, from as many records as chance gives it."""
-    shares = np.bincount(curves.labels, minlength=curves.classes) / len(curves.labels)
-    counts = rng.multinomial(chosen.n, shares, size=repetitions)
+    """(repetitions, classes, 2), each diagnosis with its own threshold, from as many records as chance gives it."""
+    counts = rng.multinomial(chosen.n, curves.shares, size=repetitions)
     found = np.empty((repetitions, curves.classes, 2))
     for c in range(curves.classes):
         for count in np.unique(counts[:, c]):
             these = np.flatnonzero(counts[:, c] == count)
             runs = _sampled_runs(curves.own[c], int(count), chosen.m, rng, len(these))
             law = run_probabilities(chosen.mechanism_for(int(count)), runs, int(count))
-            found[these, c] = np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs))
+            found[these, c] = np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs, chosen.m))
     return found
 
 
@@ -129,9 +121,20 @@ def _sampled_runs(scores: np.ndarray, n: int, m: int, rng: np.random.Generator, 
     return Runs(around.first, around.last, around.below, around.upto, m)
 
 
-def _summed(found: np.ndarray, curves: _Curves) -> ExpectedSets:
-    sizes, covered = found[..., 0].sum(axis=1), found[..., 1]
-    shares = np.bincount(curves.labels, minlength=curves.classes) / len(curves.labels)
-    error = sizes.std(ddof=1) / np.sqrt(len(sizes)) if len(sizes) > 1 else 0.0
-    by_class = covered.mean(axis=0)
-    return ExpectedSets(float(sizes.mean()), float(1.96 * error), float(by_class @ shares), by_class)
+def by_diagnosis_figure(classes: Sequence[str], found: Mapping[str, ExpectedSets], asked: float) -> go.Figure:
+    """One mark per way of calibrating, in a row for each diagnosis and one for all; the line is what was asked for."""
+    rows = ["all together", *(as_text(name) for name in classes)]
+    fig = figure("coverage", "", height=120 + 46 * len(rows))
+    for (name, sets), (colour, symbol) in zip(found.items(), _LOOKS, strict=False):
+        fig.add_scatter(
+            x=[sets.coverage, *sets.coverage_by_class],
+            y=rows,
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 12, "color": colour},
+            hovertemplate="%{y}: %{x:.1%}<extra>" + as_text(name) + "</extra>",
+        )
+    fig.add_vline(x=asked, line=GOAL)
+    fig.update_xaxes(tickformat=".0%")
+    fig.update_yaxes(autorange="reversed")
+    return fig

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ppsets_core.explore import NONPRIVATE
+from ppsets_core.explore.style import AXES, SEQUENCE, add_line, figure, look_of
 from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.plan import plan, smallest_n
 from ppsets_core.method.rules import RULES
@@ -13,7 +15,7 @@ from ppsets_core.method.rules import RULES
 
 @dataclass(frozen=True, eq=False)
 class LevelCurve:
-    """The level along `LevelCurves.over`, with the other of n and ε held at `fixed`; 1 or more: too few records."""
+    """The level along `LevelCurves.x`, with the other of n and ε held at `fixed`; 1 or more: too few records."""
 
     method: str  # a rule's name, or NONPRIVATE
     fixed: float | None
@@ -30,42 +32,56 @@ class LevelCurves:
     curves: tuple[LevelCurve, ...]
 
 
-def levels_over_n(
-    ns: Sequence[int], epsilons: Sequence[float], alpha: float, methods: Sequence[str] | None = None
+def level_curves(
+    over: str, x: Sequence[float], fixed: Sequence[float], alpha: float, methods: Sequence[str] | None = None
 ) -> LevelCurves:
-    """One curve per rule and ε, and one without privacy."""
+    """One curve per rule and fixed value, and one without privacy: for the largest n where x is ε.
+
+    over: what x holds, "n" or "epsilon"; `fixed` holds values of the other.
+    """
+
+    def level(value: float, other: float, method: str) -> float | None:
+        n, epsilon = (value, other) if over == "n" else (other, value)
+        return plan(int(n), alpha, epsilon, method=method).level
+
     curves = [
-        LevelCurve(method, epsilon, np.array([plan(n, alpha, epsilon, method=method).level for n in ns]))
+        LevelCurve(method, other, np.array([level(value, other, method) for value in x]))
         for method in methods or RULES
-        for epsilon in epsilons
+        for other in fixed
     ]
+    ns = [int(n) for n in (x if over == "n" else [max(fixed)] * len(x))]
     nonprivate = LevelCurve(NONPRIVATE, None, np.array([conformal_rank(n, alpha) / n for n in ns]))
-    return LevelCurves("n", alpha, np.array(ns), (*curves, nonprivate))
+    return LevelCurves(over, alpha, np.array(x), (*curves, nonprivate))
 
 
-def levels_over_epsilon(
-    epsilons: Sequence[float], ns: Sequence[int], alpha: float, methods: Sequence[str] | None = None
-) -> LevelCurves:
-    """One curve per rule and n, and one without privacy for the largest n."""
-    curves = [
-        LevelCurve(method, n, np.array([plan(n, alpha, epsilon, method=method).level for epsilon in epsilons]))
-        for method in methods or RULES
-        for n in ns
-    ]
-    nonprivate = LevelCurve(NONPRIVATE, None, np.full(len(epsilons), conformal_rank(max(ns), alpha) / max(ns)))
-    return LevelCurves("epsilon", alpha, np.array(epsilons), (*curves, nonprivate))
+def level_figure(curves: LevelCurves) -> go.Figure:
+    """One colour per ε (or n), one line style per rule; a level of 1 means too few records for anything."""
+    fig = figure(AXES[curves.over], "level to aim at", height=420)
+    fixed = sorted({curve.fixed for curve in curves.curves if curve.fixed is not None})
+    colours = {value: SEQUENCE[i % len(SEQUENCE)] for i, value in enumerate(fixed)}
+    for curve in curves.curves:
+        look = look_of(curve.method)
+        name, colour = look.name, look.colour
+        if curve.fixed is not None:
+            name = f"{curve.method}, {'ε' if curves.over == 'n' else 'n'} = {curve.fixed:,g}"
+            colour = colours[curve.fixed]
+        line = {"color": colour, "dash": look.dash, "width": 2.5}
+        fig.add_scatter(x=curves.x, y=np.minimum(curve.level, 1.0), mode="lines", name=name, line=line)
+    fig.update_xaxes(type="log", dtick=1)
+    fig.update_yaxes(range=[1 - 1.1 * curves.alpha, 1 + 0.05 * curves.alpha], tickformat=".3~f")
+    return fig
 
 
-@dataclass(frozen=True, eq=False)
-class RecordsNeeded:
+def records_needed(epsilons: Sequence[float], alpha: float) -> dict[str, list[int]]:
     """The least number of records with which each rule promises anything, at each ε."""
-
-    alpha: float
-    epsilons: np.ndarray
-    records: dict[str, np.ndarray]  # by rule
+    return {method: [smallest_n(alpha, epsilon, method) for epsilon in epsilons] for method in RULES}
 
 
-def records_needed(epsilons: Sequence[float], alpha: float, methods: Sequence[str] | None = None) -> RecordsNeeded:
-    """`smallest_n` along ε, for each rule."""
-    needed = {m: np.array([smallest_n(alpha, epsilon, m) for epsilon in epsilons]) for m in methods or RULES}
-    return RecordsNeeded(alpha, np.array(epsilons), needed)
+def records_needed_figure(epsilons: Sequence[float], needed: dict[str, list[int]]) -> go.Figure:
+    """One line per rule, both axes logarithmic."""
+    fig = figure(AXES["epsilon"], "records needed")
+    for method, records in needed.items():
+        add_line(fig, epsilons, records, look_of(method), size=7)
+    fig.update_xaxes(type="log", dtick=1)
+    fig.update_yaxes(type="log", dtick=1)
+    return fig

@@ -1,20 +1,34 @@
 """Coverage and set size over random splits, against ε, the number of bins m, or the number of records n."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ppsets_core.errors import InputError
+from ppsets_core.explore import NONPRIVATE, Progress, part_of
 from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.style import (
+    AXES,
+    GOAL,
+    Look,
+    add_goal,
+    add_line,
+    faded,
+    figure,
+    line_at,
+    log_ticks,
+    look_of,
+)
 from ppsets_core.method.rules import RULES
-from ppsets_core.method.simulate import Setting, SplitResult, random_splits
-
-Progress = Callable[[int, int], None]
-"""Hears (done, total)."""
+from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 BINS = (10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
+QUANTITIES = {"coverage": "coverage", "mean_size": "mean set size"}
+SPREAD = (5, 95)  # percentiles over the splits
 
 
 def log_grid(low: float, high: float, count: int) -> tuple[float, ...]:
@@ -41,82 +55,168 @@ class Sweep:
         return {method: results[place] for method, results in self.results.items()}
 
 
-def sweep_epsilon(
+def sweep(
     records: Labelled,
-    n: int,
-    alpha: float,
-    epsilons: Sequence[float],
-    repetitions: int,
-    rng: np.random.Generator,
-    *,
-    methods: Sequence[str] | None = None,
-    progress: Progress | None = None,
-) -> Sweep:
-    """Every ε on the same splits, each with the m* that belongs to it. `progress` may raise to cancel."""
-    methods = tuple(methods or RULES)
-    settings = [Setting(alpha, epsilon, method) for method in methods for epsilon in epsilons]
-    return _one_n(records, n, settings, "epsilon", tuple(epsilons), repetitions, rng, methods, progress)
-
-
-def sweep_m(
-    records: Labelled,
-    n: int,
-    alpha: float,
-    epsilon: float,
-    ms: Sequence[int],
-    repetitions: int,
-    rng: np.random.Generator,
-    *,
-    methods: Sequence[str] | None = None,
-    progress: Progress | None = None,
-) -> Sweep:
-    """Every number of bins on the same splits, each with the γ* that belongs to it."""
-    methods = tuple(methods or RULES)
-    settings = [Setting(alpha, epsilon, method, m=m) for method in methods for m in ms]
-    return _one_n(records, n, settings, "m", tuple(ms), repetitions, rng, methods, progress)
-
-
-def sweep_n(
-    records: Labelled,
-    ns: Sequence[int],
-    alpha: float,
-    epsilon: float,
-    repetitions: int,
-    rng: np.random.Generator,
-    *,
-    methods: Sequence[str] | None = None,
-    progress: Progress | None = None,
-) -> Sweep:
-    """Calibrate on n records and evaluate on the rest, for each n: each has splits of its own."""
-    methods = tuple(methods or RULES)
-    settings = [Setting(alpha, epsilon, method) for method in methods]
-    by_n = []
-    for place, n in enumerate(ns):
-        step = part_of(progress, place, len(ns))
-        by_n.append(random_splits(records.probabilities, records.labels, n, settings, repetitions, rng, progress=step))
-    return Sweep("n", tuple(ns), {method: tuple(r[i] for r in by_n) for i, method in enumerate(methods)})
-
-
-def _one_n(
-    records: Labelled,
-    n: int,
-    settings: list[Setting],
     over: str,
-    values: tuple[float, ...],
+    values: Sequence[float],
     repetitions: int,
     rng: np.random.Generator,
-    methods: Sequence[str],
-    progress: Progress | None,
+    *,
+    alpha: float,
+    n: int = 0,
+    epsilon: float = 1.0,
+    methods: Sequence[str] | None = None,
+    progress: Progress | None = None,
 ) -> Sweep:
+    """Random splits at every value, each with the m* and γ* that belong to it; `progress` may raise to cancel.
+
+    over: "epsilon", "m" or "n"; the other two stay at `epsilon`, m* and `n`. Every ε and every m is tried on the same
+    splits; each n has its own, and is evaluated on the records left over.
+    """
     if not values:
         raise InputError(f"There is no {over} to try; give at least one.")
-    results = random_splits(records.probabilities, records.labels, n, settings, repetitions, rng, progress=progress)
-    rows = [tuple(results[i : i + len(values)]) for i in range(0, len(results), len(values))]
-    return Sweep(over, values, dict(zip(methods, rows, strict=True)))
+    base = [Setting(alpha, epsilon, method) for method in methods or RULES]
+    data = records.probabilities, records.labels
+    if over == "n":
+        steps = [part_of(progress, place, len(values)) for place in range(len(values))]
+        found = [
+            random_splits(*data, int(n), base, repetitions, rng, progress=step)
+            for n, step in zip(values, steps, strict=True)
+        ]
+        by_rule = list(zip(*found, strict=True))
+    else:
+        settings = [_varied(setting, {over: value}) for setting in base for value in values]
+        results = random_splits(*data, n, settings, repetitions, rng, progress=progress)
+        by_rule = [tuple(results[i : i + len(values)]) for i in range(0, len(results), len(values))]
+    names = [setting.method for setting in base]
+    return Sweep(over, tuple(values), dict(zip(names, by_rule, strict=True)))
 
 
-def part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:
-    """Progress of one part of several, told as progress of the whole."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(place * total + done, parts * total)
+def _varied(setting: Setting, changes: dict[str, Any]) -> Setting:
+    return replace(setting, **changes)
+
+
+@dataclass(frozen=True, eq=False)
+class Trend:
+    """A quantity along a sweep: its mean over the splits, and the middle 90% of them."""
+
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    margin: np.ndarray  # half-width of a 95% interval for the mean
+    trivial: np.ndarray  # where the plan has too few records and every set holds every class
+
+
+def trends(swept: Sweep, quantity: str) -> dict[str, Trend]:
+    """One trend per rule, and one without privacy on the same splits; `quantity` is "coverage" or "mean_size"."""
+    found = {
+        method: _trend([getattr(r.private, quantity) for r in results], [r.plan.is_trivial for r in results])
+        for method, results in swept.results.items()
+    }
+    results = next(iter(swept.results.values()))
+    found[NONPRIVATE] = _trend([getattr(r.nonprivate, quantity) for r in results], [False] * len(results))
+    return found
+
+
+def _trend(values: list[np.ndarray], trivial: list[bool]) -> Trend:
+    low, high = np.array([np.percentile(v, SPREAD) for v in values]).T
+    margin = [1.96 * v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else np.inf for v in values]
+    return Trend(np.array([v.mean() for v in values]), low, high, np.array(margin), np.array(trivial))
+
+
+def outcomes_of(results: Mapping[str, SplitResult]) -> dict[str, Outcome]:
+    """Each rule's outcome, and the one without privacy that they share."""
+    outcomes = {method: result.private for method, result in results.items()}
+    return outcomes | {NONPRIVATE: next(iter(results.values())).nonprivate}
+
+
+def size_shares(results: Mapping[str, SplitResult]) -> dict[str, np.ndarray]:
+    """The share of sets with 0, 1, … K classes over all splits, for each rule and without privacy."""
+    counts = {name: outcome.size_counts.sum(axis=0) for name, outcome in outcomes_of(results).items()}
+    return {name: count / count.sum() for name, count in counts.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """The share of splits between neighbouring edges, for each series."""
+
+    edges: np.ndarray
+    share: dict[Hashable, np.ndarray]
+
+
+def histogram(outcomes: Mapping[Any, Outcome], quantity: str, bins: int = 25) -> Histogram:
+    """In at most `bins` bins, each holding equally many of the values that an evaluation on N records can have."""
+    values = {name: getattr(outcome, quantity) for name, outcome in outcomes.items()}
+    step = 1 / next(iter(outcomes.values())).size_counts[0].sum()
+    together = np.concatenate(list(values.values()))
+    low, steps = together.min(), np.rint(np.ptp(together) / step) + 1
+    width = np.ceil(steps / bins)
+    edges = low + step * (width * np.arange(np.ceil(steps / width) + 1) - 0.5)
+    return Histogram(edges, {name: np.histogram(v, edges)[0] / len(v) for name, v in values.items()})
+
+
+def sweep_figure(swept: Sweep, quantity: str) -> go.Figure:
+    """Means with a band that holds the middle 90% of splits; hollow marks where there are too few records."""
+    fig = figure(AXES[swept.over], QUANTITIES[quantity])
+    values = swept.values
+    for name, trend in trends(swept, quantity).items():
+        look = look_of(name)
+        fig.add_scatter(
+            x=[*values, *values[::-1]],
+            y=[*trend.high, *trend.low[::-1]],
+            mode="lines",
+            fill="toself",
+            fillcolor=faded(look.colour, 0.15),
+            line={"width": 0},
+            legendgroup=look.name,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+        add_line(fig, [None], [None], look, legendgroup=look.name)  # so that the legend's mark is never a hollow one
+        add_line(fig, values, trend.mean, look, hollow=trend.trivial, legendgroup=look.name, showlegend=False)
+    if quantity == "coverage":
+        add_goal(fig, values, 1 - next(iter(swept.results.values()))[0].plan.alpha)
+    log_ticks(fig, values)
+    return fig
+
+
+def histogram_figure(
+    outcomes: Mapping[Any, Outcome],
+    quantity: str,
+    alpha: float,
+    *,
+    looks: Mapping[Any, Look] | None = None,
+    bins: int = 25,
+    height: int = 320,
+) -> go.Figure:
+    """How the splits differ, for each of the outcomes, which `outcomes_of` names; or looking as `looks` says."""
+    counted = histogram(outcomes, quantity, bins)
+    fig = figure(f"{QUANTITIES[quantity]} in a split", "share of splits", height=height)
+    for series, share in counted.share.items():
+        look = looks[series] if looks else look_of(str(series))
+        fig.add_scatter(
+            x=counted.edges,
+            y=np.append(share, share[-1:]),
+            mode="lines",
+            name=look.name,
+            line=look.line | {"shape": "hv", "width": 2},
+            fill="tozeroy",
+            fillcolor=faded(look.colour, 0.15),
+        )
+    if quantity == "coverage":
+        highest = max(float(share.max()) for share in counted.share.values())
+        line_at(fig, 1 - alpha, GOAL, "asked for", highest)
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    return fig
+
+
+def size_figure(results: Mapping[str, SplitResult]) -> go.Figure:
+    """The share of sets with no, one, two, … classes."""
+    fig = figure("diagnoses in the set", "share of sets", height=320)
+    for name, shares in size_shares(results).items():
+        look = look_of(name)
+        marker = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay"}}
+        fig.add_bar(x=list(range(len(shares))), y=shares, name=look.name, marker=marker)
+    fig.update_xaxes(dtick=1)
+    fig.update_yaxes(tickformat=".0%")
+    return fig

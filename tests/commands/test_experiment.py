@@ -6,8 +6,8 @@ import pytest
 from ppsets_core.__main__ import main
 from ppsets_core.commands.experiment import NAMES
 from ppsets_core.commands.progress_bar import Bar
-from ppsets_core.explore.figures.page import draw_page, write_page
-from ppsets_core.explore.figures.style import figure
+from ppsets_core.explore.page import draw_page, write_page
+from ppsets_core.explore.style import figure
 
 
 @pytest.fixture

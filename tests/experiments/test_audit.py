@@ -5,8 +5,7 @@ import pytest
 
 from ppsets_core import plan
 from ppsets_core.experiments import audit
-from ppsets_core.experiments.goodness_of_fit import chi_square
-from ppsets_core.experiments.privacy_loss import ResearchQuantile, loss_at_three_scores, loss_of_all
+from ppsets_core.experiments.audit import ResearchQuantile, chi_square, loss_at_three_scores, loss_of_all
 from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.method.rules.paper import PaperQuantile
 from ppsets_core.method.rules.rank_quantile import RankQuantile

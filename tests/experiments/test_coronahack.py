@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ppsets_core.experiments import coronahack
-from ppsets_core.experiments.findings import to_json
 from ppsets_core.method.rules import RULES
 
 
@@ -33,7 +32,7 @@ def test_most_sets_at_the_papers_epsilon_hold_one_or_two(sweep):
 
 def test_every_number_is_in_the_json(sweep):
     found = coronahack.findings(sweep)
-    document = json.loads(to_json(found, "the command"))
+    document = json.loads(found.as_json("the command"))
     assert document["command"] == "the command"
     assert document["numbers"]["values"] == list(sweep.values)
     for rule, place in ((rule, place) for rule in RULES for place in range(len(sweep.values))):
@@ -59,4 +58,4 @@ def test_figures(sweep):
 
 def test_the_same_seed_gives_the_same_numbers():
     first, again, other = (coronahack.findings(coronahack.run(seed=seed, splits=3)) for seed in (1, 1, 2))
-    assert to_json(first, "") == to_json(again, "") != to_json(other, "")
+    assert first.as_json("") == again.as_json("") != other.as_json("")

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from ppsets_core.experiments import per_diagnosis
-from ppsets_core.experiments.findings import to_json
 from ppsets_core.experiments.per_diagnosis import EACH, EACH_EXACT, TOGETHER, TOGETHER_EXACT, class_errors, class_means
 
 VIRAL = "viral-pneumonia"
@@ -32,7 +31,7 @@ def test_sizes_at_the_epsilon_shown(found):
 
 def test_the_table_and_the_numbers_say_the_same(found):
     told = per_diagnosis.findings(found)
-    document = json.loads(to_json(told, ""))
+    document = json.loads(told.as_json(""))
     rows = {(row[0], row[1]): row[2:] for row in document["tables"][0]["rows"]}
     assert len(rows) == 2 * 3 + 2
     kept = document["numbers"][EACH][found.epsilons.index(1.0)]
@@ -81,5 +80,5 @@ def test_figures(found):
 
 def test_the_same_seed_gives_the_same_numbers():
     first, again, other = (per_diagnosis.run(seed=seed, splits=2, epsilons=(1.0,)) for seed in (1, 1, 2))
-    texts = [to_json(per_diagnosis.findings(found), "") for found in (first, again, other)]
+    texts = [per_diagnosis.findings(found).as_json("") for found in (first, again, other)]
     assert texts[0] == texts[1] != texts[2]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from ppsets_core.experiments import bins, epsilons, levels
-from ppsets_core.experiments.simulated_imagenet import TOP_1, TOP_5, simulated_imagenet
-from ppsets_core.experiments.sources import Source
-from ppsets_core.explore.labelled import simulated_records
+from ppsets_core.experiments.findings import Source
+from ppsets_core.explore.labelled import TOP_1, TOP_5, simulated_imagenet, simulated_records
 from ppsets_core.method.plan import smallest_n
 from ppsets_core.method.rules import RULES
 

@@ -4,11 +4,10 @@ import pytest
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments import audit, bins, coronahack, epsilons, levels, two_by_two
-from ppsets_core.experiments.findings import to_json
-from ppsets_core.experiments.sources import CORONAHACK, Source
+from ppsets_core.experiments.findings import Source
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.method.rules import RULES
-from tests.explore.figures.third_rule import ThirdRule
+from tests.explore.third_rule import ThirdRule
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +16,7 @@ def third_rule(monkeypatch):
 
 
 def source() -> Source:
-    return Source(CORONAHACK, Labelled.of(bundled_scores()), 1000, splits=2)
+    return Source("CoronaHack", Labelled.of(bundled_scores()), 1000, splits=2)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,7 @@ def test_a_third_rule_is_told_and_drawn(experiment, options):
     found = experiment.findings(result)
     assert "third rule" in str(found.tables)
     assert "third rule" in " ".join(found.sentences)
-    assert '"third"' in to_json(found, "")
+    assert '"third"' in found.as_json("")
     drawn = experiment.figures(result)
     assert any("third" in f"{title} {[trace.name for trace in figure.data]}" for title, figure in drawn.items())
 

@@ -45,8 +45,7 @@ def test_the_bundled_network_spent_no_more_than_it_was_allowed(found):
 
 @pytest.mark.statistical
 def test_training_writes_softmax_that_the_splits_take(tmp_path):
-    from ppsets_core.experiments.small_network import SmallRecipe
-    from ppsets_core.experiments.two_by_two_training import train_both
+    from ppsets_core.experiments.two_by_two_training import SmallRecipe, train_both
 
     for split, each in (("train", 20), ("calibration", 3), ("validation", 2)):
         write_stand_ins(tmp_path, split, each, _bright_band)
@@ -67,7 +66,7 @@ def test_private_training_adds_its_noise_in_a_step_that_drew_no_xray_too():
     """The accountant counts every step; one left out would show that nobody was drawn."""
     import torch
 
-    from ppsets_core.experiments.small_network import SmallRecipe, train_small
+    from ppsets_core.experiments.two_by_two_training import SmallRecipe, train_small
     from ppsets_core.model.dp_sgd import Privacy
     from ppsets_core.model.training_set import TrainingSet
 

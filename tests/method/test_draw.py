@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core import calibrate, plan, release_distribution, simulate
-from ppsets_core.experiments.goodness_of_fit import chi_square
+from ppsets_core.experiments.audit import chi_square
 
 DRAWS = 1500
 CASES = {

@@ -10,9 +10,8 @@ import pytest
 
 from ppsets_core import Calibration, Ledger, Records, plan, release_distribution, smallest_epsilon, smallest_n
 from ppsets_core.__main__ import main
-from ppsets_core.explore.figures.splits import sweep_figure
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.sweeps import sweep_epsilon
+from ppsets_core.explore.sweeps import sweep, sweep_figure
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.rules.rank_quantile import RankQuantile
 from ppsets_core.method.rules.rule import Aim, bisect_epsilon, bisect_n, no_gamma
@@ -90,9 +89,9 @@ def test_it_is_swept_and_drawn():
     labels = rng.integers(0, 3, 400)
     weights = rng.random((400, 3)) + np.eye(3)[labels]
     records = Labelled(weights / weights.sum(axis=1, keepdims=True), labels)
-    sweep = sweep_epsilon(records, 300, 0.1, (1.0, 5.0), 5, rng)
-    assert list(sweep.results) == list(RULES)
-    drawn = {trace.name: trace for trace in sweep_figure(sweep, "coverage").data if trace.name}
+    swept = sweep(records, "epsilon", (1.0, 5.0), 5, rng, alpha=0.1, n=300)
+    assert list(swept.results) == list(RULES)
+    drawn = {trace.name: trace for trace in sweep_figure(swept, "coverage").data if trace.name}
     assert len(drawn["even rule"].x) == 2
     looks = {(trace.line.color, trace.line.dash) for name, trace in drawn.items() if name.endswith("rule")}
     assert len(looks) == 3, "each rule must look different"

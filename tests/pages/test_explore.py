@@ -6,7 +6,7 @@ import pytest
 
 from ppsets_core import plan, read_scores, smallest_n
 from ppsets_core.method.rules import RULES
-from tests.explore.figures.third_rule import ThirdRule
+from tests.explore.third_rule import ThirdRule
 from tests.pages.driving import button, metrics, texts
 from tests.pages.waiting import finish
 

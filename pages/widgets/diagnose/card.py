@@ -11,7 +11,7 @@ from pages.widgets.diagnose.viewer.dialog import look_at
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text
 from ppsets_core.diagnose import Answer
-from ppsets_core.explore.figures.diagnosis import softmax_figure
+from ppsets_core.explore.figures import softmax_figure
 
 UNLIKE_HELP = (
     "It differs more from the X-rays that the model learnt from than nearly all of {whose} do, so its set may not be "

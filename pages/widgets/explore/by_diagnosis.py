@@ -7,8 +7,7 @@ from pages.widgets.explore.source import PublicRecords
 from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import InputError, plan
-from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets, nonprivate_sets
-from ppsets_core.explore.figures.by_diagnosis import by_diagnosis_figure
+from ppsets_core.explore.expected_sets import ExpectedSets, by_diagnosis_figure, expected_sets, nonprivate_sets
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.wording import with_margin

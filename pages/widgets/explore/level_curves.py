@@ -10,9 +10,8 @@ from pages.widgets.explore.source import PublicRecords
 from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha
 from ppsets_core.explore import label_of
-from ppsets_core.explore.figures.level_curves import level_figure
-from ppsets_core.explore.figures.style import NONPRIVATE, look_of
-from ppsets_core.explore.level_curves import LevelCurves, levels_over_epsilon, levels_over_n
+from ppsets_core.explore.level_curves import LevelCurves, level_curves, level_figure
+from ppsets_core.explore.style import NONPRIVATE, look_of
 from ppsets_core.explore.sweeps import log_grid, record_counts
 from ppsets_core.method.rules import RULES
 
@@ -87,9 +86,9 @@ def _draw(curves: LevelCurves, key: str) -> go.Figure:
 
 @st.cache_data(max_entries=200, show_spinner="Planning …")
 def _over_n(epsilons: tuple[float, ...], alpha: float, methods: tuple[str, ...]) -> LevelCurves:
-    return levels_over_n(NS, epsilons, alpha, methods)
+    return level_curves("n", NS, epsilons, alpha, methods)
 
 
 @st.cache_data(max_entries=200, show_spinner="Planning …")
 def _over_epsilon(ns: tuple[int, ...], alpha: float, methods: tuple[str, ...]) -> LevelCurves:
-    return levels_over_epsilon(EPSILONS, ns, alpha, methods)
+    return level_curves("epsilon", EPSILONS, ns, alpha, methods)

@@ -9,8 +9,7 @@ from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
 from ppsets_core.explore import NONPRIVATE, label_of
 from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets, nonprivate_sets
-from ppsets_core.explore.figures.level_curves import records_needed_figure
-from ppsets_core.explore.level_curves import records_needed
+from ppsets_core.explore.level_curves import records_needed, records_needed_figure
 from ppsets_core.explore.sweeps import log_grid
 from ppsets_core.method.rules import RULES
 from ppsets_core.wording import guarantee, rounded_up, with_margin
@@ -34,7 +33,8 @@ def show_planner(records: PublicRecords | None) -> None:
         with st.container(border=True, key="explore_expected"):
             _size_for(records, alpha, epsilon, n)
     st.subheader("Records needed at every ε", anchor=False)
-    needed = records_needed_figure(records_needed(log_grid(0.01, 20, 25), alpha))
+    epsilons = log_grid(0.01, 20, 25)
+    needed = records_needed_figure(epsilons, records_needed(epsilons, alpha))
     st.plotly_chart(
         needed,
         key="explore_needed",

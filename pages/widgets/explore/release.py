@@ -8,8 +8,7 @@ from pages.widgets.explore.take_away import take_away
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from ppsets_core import Plan, evaluate, plan, simulate
 from ppsets_core.explore import label_of
-from ppsets_core.explore.figures.release import release_figure
-from ppsets_core.explore.release_view import release_view
+from ppsets_core.explore.release_view import release_figure, release_view
 from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.wording import describe, price_in_ranks, remedy
 

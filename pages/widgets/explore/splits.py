@@ -16,10 +16,20 @@ from pages.widgets.text import as_text
 from ppsets_core import InputError
 from ppsets_core.background import JobProgress
 from ppsets_core.explore import label_of
-from ppsets_core.explore.figures.splits import AXES, histogram_figure, size_figure, sweep_figure
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.outcomes import trends
-from ppsets_core.explore.sweeps import BINS, EPSILONS, Sweep, record_counts, sweep_epsilon, sweep_m, sweep_n
+from ppsets_core.explore.sweeps import (
+    AXES,
+    BINS,
+    EPSILONS,
+    Sweep,
+    histogram_figure,
+    outcomes_of,
+    record_counts,
+    size_figure,
+    sweep,
+    sweep_figure,
+    trends,
+)
 from ppsets_core.wording import with_margin
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}
@@ -70,28 +80,28 @@ def _choose_and_start(records: PublicRecords, data: Labelled) -> None:
     with middle:
         alpha = choose_alpha("explore_alpha")
     with right:
-        sweep, fixed = _choose_sweep(over, data, alpha)
+        run, fixed = _choose_sweep(over, data)
     label = "Run again" if _DONE in st.session_state else "Run"
     if st.button(label, type="primary", key="explore_run", icon=":material/play_arrow:", disabled=is_running(_JOB)):
         digest, words = records.digest, f"{records.name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
 
         def work(report: JobProgress) -> Experiment:
-            return Experiment(sweep(repetitions, np.random.default_rng(0), progress=report), digest, words)
+            return Experiment(run(repetitions, np.random.default_rng(0), alpha=alpha, progress=report), digest, words)
 
         start_job(_JOB, work)
 
 
-def _choose_sweep(over: str, data: Labelled, alpha: float) -> tuple[Callable[..., Sweep], str]:
+def _choose_sweep(over: str, data: Labelled) -> tuple[Callable[..., Sweep], str]:
     """The sweep, which is yet to be told how many splits, and in words what it holds fixed."""
     if over == "epsilon":
         n = _choose_n(data)
-        return partial(sweep_epsilon, data, n, alpha, EPSILONS), f"n = {n:,}"
+        return partial(sweep, data, "epsilon", EPSILONS, n=n), f"n = {n:,}"
     epsilon = choose_epsilon("explore_epsilon")
     if over == "n":
         ns = record_counts(LEAST, len(data) - LEAST, 8)
-        return partial(sweep_n, data, ns, alpha, epsilon), f"ε = {epsilon:g}"
+        return partial(sweep, data, "n", ns, epsilon=epsilon), f"ε = {epsilon:g}"
     n = _choose_n(data)
-    return partial(sweep_m, data, n, alpha, epsilon, BINS), f"ε = {epsilon:g}, n = {n:,}"
+    return partial(sweep, data, "m", BINS, n=n, epsilon=epsilon), f"ε = {epsilon:g}, n = {n:,}"
 
 
 def _choose_n(data: Labelled) -> int:
@@ -100,39 +110,40 @@ def _choose_n(data: Labelled) -> int:
 
 
 def _draw(experiment: Experiment) -> None:
-    sweep = experiment.sweep
+    swept = experiment.sweep
     st.caption(as_text(experiment.words) + ". Bands hold nine splits in ten; hollow marks: too few records.")
     left, right = st.columns(2)
     left.subheader("Coverage", anchor=False)
-    coverage, size = sweep_figure(sweep, "coverage"), sweep_figure(sweep, "mean_size")
-    left.plotly_chart(coverage, key="explore_coverage", alt=f"Coverage against {sweep.over}")
+    coverage, size = sweep_figure(swept, "coverage"), sweep_figure(swept, "mean_size")
+    left.plotly_chart(coverage, key="explore_coverage", alt=f"Coverage against {swept.over}")
     right.subheader("Set size", anchor=False)
-    right.plotly_chart(size, key="explore_size", alt=f"Set size against {sweep.over}")
+    right.plotly_chart(size, key="explore_size", alt=f"Set size against {swept.over}")
     st.subheader("One of these points, split by split", anchor=False)
-    middle = sweep.values[len(sweep.values) // 2]
+    middle = swept.values[len(swept.values) // 2]
     value = st.select_slider(
-        AXES[sweep.over].capitalize(),
-        sweep.values,
+        AXES[swept.over].capitalize(),
+        swept.values,
         middle,
         format_func=lambda v: f"{v:,g}",
         key=f"explore_point_{experiment.id}",
     )
     with st.container(horizontal=True, gap="medium", key="explore_mean_sizes"):
-        place = sweep.values.index(value)
-        for name, size_of in trends(sweep, "mean_size").items():
+        place = swept.values.index(value)
+        for name, size_of in trends(swept, "mean_size").items():
             found = with_margin(size_of.mean[place], size_of.margin[place])
             st.metric(f"Set size, {label_of(name)}", found, width="content")
     st.caption("± is a 95% margin of the mean over all splits. Planner expects the same size, within the margins.")
-    results = sweep.at(value)
+    results = swept.at(value)
+    alpha = next(iter(results.values())).plan.alpha
     figures = {
-        "Coverage": histogram_figure(results, "coverage"),
-        "Mean set size": histogram_figure(results, "mean_size"),
+        "Coverage": histogram_figure(outcomes_of(results), "coverage", alpha),
+        "Mean set size": histogram_figure(outcomes_of(results), "mean_size", alpha),
         "Diagnoses in a set": size_figure(results),
     }
     for column, (title, figure) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"**{title}**")
         column.plotly_chart(figure, key=f"explore_{title}", alt=f"{title} at {value:g}, share by share")
-    rows = _table(sweep)
+    rows = _table(swept)
     with st.expander("The numbers"):
         st.dataframe(
             [_with_margins(row) for row in rows], hide_index=True, alt="Mean coverage and set size at each point"
@@ -141,11 +152,11 @@ def _draw(experiment: Experiment) -> None:
     take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
 
 
-def _table(sweep: Sweep) -> list[dict[str, float]]:
-    coverage, size = trends(sweep, "coverage"), trends(sweep, "mean_size")
+def _table(swept: Sweep) -> list[dict[str, float]]:
+    coverage, size = trends(swept, "coverage"), trends(swept, "mean_size")
     rows: list[dict[str, float]] = []
-    for place, value in enumerate(sweep.values):
-        row = {OVER[sweep.over]: value}
+    for place, value in enumerate(swept.values):
+        row = {OVER[swept.over]: value}
         for name in coverage:
             row[f"coverage, {label_of(name)}"] = round(float(coverage[name].mean[place]), 4)
             row[f"set size, {label_of(name)}"] = round(float(size[name].mean[place]), 4)

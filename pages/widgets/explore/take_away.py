@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 import streamlit as st
 
-from ppsets_core.explore.figures.numbers import csv_of_rows, numbers_of
-from ppsets_core.explore.figures.page import whole_page
+from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
 
 
 def take_away(

@@ -13,9 +13,8 @@ from pages.widgets.person import may_open
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
 from ppsets_core import InputError
 from ppsets_core.background import JobProgress
-from ppsets_core.explore.figures.tradeoff_map import tradeoff_figure
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.tradeoff_map import TradeoffMap, tradeoff_map
+from ppsets_core.explore.tradeoff_map import TradeoffMap, tradeoff_figure, tradeoff_map
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES, GroupRule
 

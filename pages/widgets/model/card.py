@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
 from ppsets_core import Evaluation, evaluate, nonprivate_threshold
-from ppsets_core.explore.figures.model import confusion_figure, reliability_figure
+from ppsets_core.explore.figures import confusion_figure, reliability_figure
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.model.report import ModelReport, report
 from ppsets_core.places import MODELS

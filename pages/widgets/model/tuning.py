@@ -16,7 +16,7 @@ from pages.widgets.session import open_ledger
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
 from pages.widgets.text import as_text
 from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
-from ppsets_core.explore.figures.model import training_figure
+from ppsets_core.explore.figures import training_figure
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING
 

@@ -4,14 +4,12 @@ import csv
 import io
 import re
 
-from ppsets_core.explore.figures.level_curves import level_figure
-from ppsets_core.explore.figures.numbers import csv_of_rows, numbers_of
-from ppsets_core.explore.figures.page import whole_page
-from ppsets_core.explore.level_curves import levels_over_n
+from ppsets_core.explore.level_curves import level_curves, level_figure
+from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
 
 
 def test_every_point_of_every_line_is_a_row():
-    figure = level_figure(levels_over_n((300, 1000), (1.0,), 0.1, ("sharp", "paper")))
+    figure = level_figure(level_curves("n", (300, 1000), (1.0,), 0.1, ("sharp", "paper")))
     rows = numbers_of({"Levels": figure})
     drawn = sum(len(trace.x) for trace in figure.data)
     assert len(rows) == drawn
@@ -29,7 +27,7 @@ def test_cells_run_nowhere():
 
 
 def test_the_page_is_whole_and_its_title_is_text():
-    figure = level_figure(levels_over_n((300, 1000), (1.0,), 0.1, ("sharp",)))
+    figure = level_figure(level_curves("n", (300, 1000), (1.0,), 0.1, ("sharp",)))
     page = whole_page("<b>odd</b>", {"<i>": figure})
     assert "<b>odd" not in page
     assert "<i>" not in page.partition("</script>")[2].split("<div>")[0]

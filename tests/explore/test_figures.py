@@ -4,28 +4,23 @@ import numpy as np
 import pytest
 
 from ppsets_core import nonprivate_threshold, plan
-from ppsets_core.explore.figures.diagnosis import softmax_figure
-from ppsets_core.explore.figures.level_curves import level_figure, records_needed_figure
-from ppsets_core.explore.figures.model import confusion_figure, reliability_figure, training_figure
-from ppsets_core.explore.figures.release import release_figure
-from ppsets_core.explore.figures.splits import histogram_figure, size_figure, sweep_figure
-from ppsets_core.explore.figures.style import GREEN, NONPRIVATE, look_of
+from ppsets_core.explore.figures import confusion_figure, reliability_figure, softmax_figure, training_figure
 from ppsets_core.explore.labelled import simulated_records
-from ppsets_core.explore.level_curves import levels_over_n, records_needed
-from ppsets_core.explore.outcomes import trends
-from ppsets_core.explore.release_view import release_view
-from ppsets_core.explore.sweeps import sweep_epsilon
+from ppsets_core.explore.level_curves import level_curves, level_figure, records_needed, records_needed_figure
+from ppsets_core.explore.release_view import release_figure, release_view
+from ppsets_core.explore.style import GREEN, NONPRIVATE, look_of
+from ppsets_core.explore.sweeps import histogram_figure, outcomes_of, size_figure, sweep, sweep_figure, trends
 from ppsets_core.method.rules import RULES
 from ppsets_core.model.recipe import Epoch
 from ppsets_core.model.report import report
-from tests.explore.figures.third_rule import ThirdRule
+from tests.explore.third_rule import ThirdRule
 
 RECORDS = simulated_records(600, 3, 1.5, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
-def sweep():
-    return sweep_epsilon(RECORDS, 400, 0.1, [0.01, 1.0, 4.0], 30, np.random.default_rng(1))
+def swept():
+    return sweep(RECORDS, "epsilon", [0.01, 1.0, 4.0], 30, np.random.default_rng(1), alpha=0.1, n=400)
 
 
 def traces(figure):
@@ -33,7 +28,7 @@ def traces(figure):
 
 
 def test_levels_are_drawn_up_to_one_with_the_non_private_dashed():
-    curves = levels_over_n([100, 1000], [0.1, 1.0], 0.1)
+    curves = level_curves("n", [100, 1000], [0.1, 1.0], 0.1)
     drawn = traces(level_figure(curves))
     assert set(drawn) == {f"{m}, ε = {e}" for m in RULES for e in ("0.1", "1")} | {"without privacy"}
     assert drawn["paper, ε = 0.1"].y[0] == 1.0
@@ -45,15 +40,15 @@ def test_levels_are_drawn_up_to_one_with_the_non_private_dashed():
 
 def test_records_needed():
     needed = records_needed([0.1, 1.0], 0.1)
-    drawn = traces(records_needed_figure(needed))
-    assert list(drawn["sharp rule"].y) == list(needed.records["sharp"])
+    drawn = traces(records_needed_figure([0.1, 1.0], needed))
+    assert list(drawn["sharp rule"].y) == list(needed["sharp"])
 
 
 @pytest.mark.parametrize("quantity", ["coverage", "mean_size"])
-def test_sweep_means_bands_and_hollow_trivial_marks(sweep, quantity):
-    figure = sweep_figure(sweep, quantity)
+def test_sweep_means_bands_and_hollow_trivial_marks(swept, quantity):
+    figure = sweep_figure(swept, quantity)
     drawn = traces(figure)
-    found = trends(sweep, quantity)["paper"]
+    found = trends(swept, quantity)["paper"]
     assert list(drawn["paper's rule"].y) == list(found.mean)
     assert list(drawn["paper's rule"].x) == [0.01, 1.0, 4.0]
     assert list(drawn["paper's rule"].marker.symbol) == ["circle-open", "circle", "circle"]
@@ -64,19 +59,19 @@ def test_sweep_means_bands_and_hollow_trivial_marks(sweep, quantity):
     assert ("asked for" in drawn) == (quantity == "coverage")
 
 
-def test_histogram_is_counted_beforehand(sweep):
-    drawn = traces(histogram_figure(sweep.at(4.0), "coverage"))
+def test_histogram_is_counted_beforehand(swept):
+    drawn = traces(histogram_figure(outcomes_of(swept.at(4.0)), "coverage", 0.1))
     assert sum(drawn["sharp rule"].y[:-1]) == pytest.approx(1)
     edges = drawn["sharp rule"].x
     assert 10 < len(edges) <= 26
-    evaluated = sweep.at(4.0)["sharp"].private.size_counts[0].sum()
+    evaluated = swept.at(4.0)["sharp"].private.size_counts[0].sum()
     values_per_bin = np.diff(edges) * evaluated
     assert values_per_bin == pytest.approx(np.rint(values_per_bin[0]))
     assert list(drawn["asked for"].x) == [0.9, 0.9]
 
 
-def test_set_sizes(sweep):
-    drawn = traces(size_figure(sweep.at(0.01)))
+def test_set_sizes(swept):
+    drawn = traces(size_figure(swept.at(0.01)))
     assert list(drawn["paper's rule"].y) == [0, 0, 0, 1]
     assert list(drawn["paper's rule"].x) == [0, 1, 2, 3]
 
@@ -146,14 +141,14 @@ def test_every_rule_is_told_apart_by_colour_dash_and_symbol_and_a_third_one_too(
 
 
 def test_a_third_rule_is_drawn_in_its_own_look(third_rule):
-    swept = sweep_epsilon(RECORDS, 400, 0.1, [4.0], 5, np.random.default_rng(1))
+    swept = sweep(RECORDS, "epsilon", [4.0], 5, np.random.default_rng(1), alpha=0.1, n=400)
     at, look = swept.at(4.0), look_of(ThirdRule.name)
-    for drawn in (sweep_figure(swept, "coverage"), histogram_figure(at, "coverage")):
+    for drawn in (sweep_figure(swept, "coverage"), histogram_figure(outcomes_of(at), "coverage", 0.1)):
         line = traces(drawn)["third rule"].line
         assert (line.color, line.dash) == (look.colour, look.dash)
     assert traces(size_figure(at))["third rule"].marker.color == look.colour
-    assert traces(records_needed_figure(records_needed([1.0], 0.1)))["third rule"].marker.symbol == look.symbol
-    assert traces(level_figure(levels_over_n([1000], [1.0], 0.1)))["third, ε = 1"].line.dash == look.dash
+    assert traces(records_needed_figure([1.0], records_needed([1.0], 0.1)))["third rule"].marker.symbol == look.symbol
+    assert traces(level_figure(level_curves("n", [1000], [1.0], 0.1)))["third, ε = 1"].line.dash == look.dash
 
 
 def test_the_same_line_style_in_the_figure_and_in_words():

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from ppsets_core.explore.figures.ledger import spending
+from ppsets_core.explore.figures import spending
 from ppsets_core.ledger import BudgetChange, Release
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)

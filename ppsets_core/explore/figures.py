@@ -1,0 +1,178 @@
+"""Figures of the screens that have no trade-off: one X-ray's set, how good the model is, training, and spending."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ppsets_core.explore.style import BLUE, FAINT, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, as_text, figure
+from ppsets_core.ledger import BudgetChange, Release
+from ppsets_core.ledger.amounts import total
+from ppsets_core.model.recipe import Epoch
+from ppsets_core.model.report import ReliabilityBin
+
+_BELOW, _ROW = 22, 40
+_SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black or white as each cell needs
+
+
+def softmax_figure(
+    classes: Sequence[str], probabilities: np.ndarray, thresholds: Sequence[float], most: int = 8
+) -> go.Figure:
+    """Likeliest classes first, each named above its bar; those that reach their cutoff 1 − ŝ are in the set, green.
+
+    `thresholds`: one for each class, which may all be the same.
+    """
+    order = np.argsort(-probabilities, kind="stable")[:most]
+    inside = (1 - probabilities <= np.asarray(thresholds))[order]
+    fig = figure("", "", height=_BELOW + _ROW * len(order))
+    fig.add_bar(
+        x=probabilities[order],
+        y=list(range(len(order))),
+        width=0.4,
+        offset=0,
+        orientation="h",
+        customdata=[as_text(classes[i]) for i in order],
+        marker={
+            "color": [GREEN if member else FAINT for member in inside],
+            "line": {"color": [GREEN if member else GREY for member in inside], "width": 1},
+        },
+        hovertemplate="%{customdata}: %{x:.4f}<extra></extra>",
+        showlegend=False,
+    )
+    cutoffs = [1 - thresholds[i] for i in order]
+    common = len(set(cutoffs)) == 1
+    for row, (i, member, cutoff) in enumerate(zip(order, inside, cutoffs, strict=True)):
+        name, needed = as_text(classes[i]), "" if common else f" · needs {cutoff:.3g}"
+        _write(fig, 0, row, "left", f"<b>{name}</b>" if member else name)
+        _write(fig, 1, row, "right", f"{probabilities[i]:.3f}{needed}")
+        mark = {"x0": cutoff, "x1": cutoff, "y0": row - 0.04, "y1": row + 0.5}
+        fig.add_shape(type="line", line={"color": VERMILLION, "width": 3}, **mark)
+    if common:
+        _name_cutoff(fig, cutoffs[0], f"cutoff {cutoffs[0]:.3g}")
+    else:
+        _name_cutoff(fig, 0, "upright line: what each diagnosis needs")
+    fig.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)
+    fig.update_yaxes(range=[len(order) - 0.45, -0.5], fixedrange=True, visible=False)
+    fig.update_layout(margin={"l": 2, "r": 2, "t": 2, "b": _BELOW})
+    return fig
+
+
+def _write(fig: go.Figure, x: float, row: int, anchor: str, text: str) -> None:
+    place = {"x": x, "y": row, "xanchor": anchor, "yanchor": "bottom", "showarrow": False, "borderpad": 0}
+    fig.add_annotation(text=text, font={"size": 13}, **place)
+
+
+def _name_cutoff(fig: go.Figure, cutoff: float, text: str) -> None:
+    anchor = "left" if cutoff < 0.5 else "right"
+    font = {"size": 12, "color": VERMILLION}
+    fig.add_annotation(
+        x=cutoff, y=0, yref="paper", yanchor="top", text=text, showarrow=False, xanchor=anchor, font=font
+    )
+
+
+def confusion_figure(classes: Sequence[str], confusion: np.ndarray) -> go.Figure:
+    """Rows are true classes, shaded by their share of the row; the numbers are counts."""
+    names = [as_text(name) for name in classes]
+    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
+    fig = figure("the model says", "true class")
+    fig.add_heatmap(
+        x=[name.replace("-", "-<br>").replace(" ", "<br>") for name in names],
+        y=names,
+        z=share,
+        zmin=0,
+        zmax=1,
+        text=confusion,
+        texttemplate="%{text:,}",
+        colorscale=_SHADES,
+        showscale=False,
+        hovertemplate="%{y} taken for %{x}: %{text} (%{z:.1%})<extra></extra>",
+    )
+    fig.update_xaxes(showgrid=False)
+    fig.update_yaxes(showgrid=False, autorange="reversed")
+    return fig
+
+
+def reliability_figure(bins: Sequence[ReliabilityBin]) -> go.Figure:
+    """Where the model says 80%, is it right 80% of the time? Marks grow with the number of X-rays behind them."""
+    fig = figure("probability the model gives", "share that is right")
+    fig.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name="ideal", line={"color": GREY, "dash": "dash"})
+    largest = max(b.count for b in bins)
+    fig.add_scatter(
+        x=[b.confidence for b in bins],
+        y=[b.accuracy for b in bins],
+        mode="markers",
+        name="model",
+        marker={"color": BLUE, "size": [6 + 18 * (b.count / largest) ** 0.5 for b in bins]},
+        customdata=[b.count for b in bins],
+        hovertemplate="says %{x:.2f}, right %{y:.2f}, %{customdata} X-rays<extra></extra>",
+    )
+    fig.update_xaxes(range=[0, 1.02])
+    fig.update_yaxes(range=[0, 1.05])
+    return fig
+
+
+def training_figure(epochs: Sequence[Epoch]) -> go.Figure:
+    """Loss on the left axis; accuracy and mean recall on the held-out X-rays on the right."""
+    fig = figure("epoch", "training loss")
+    steps = [e.epoch for e in epochs]
+    fig.add_scatter(x=steps, y=[e.loss for e in epochs], mode="lines+markers", name="loss", line={"color": BLUE})
+    shares = {
+        "held-out accuracy": ("accuracy", GREEN, "dot", "square"),
+        "held-out mean recall": ("macro_recall", ORANGE, "dash", "diamond"),
+    }
+    for name, (field, colour, dash, symbol) in shares.items():
+        fig.add_scatter(
+            x=steps,
+            y=[getattr(e, field) for e in epochs],
+            mode="lines+markers",
+            name=name,
+            yaxis="y2",
+            line={"color": colour, "dash": dash},
+            marker={"symbol": symbol},
+        )
+    right = {"overlaying": "y", "side": "right", "tickmode": "linear", "range": [0, 1], "dtick": 0.2}
+    fig.update_layout(yaxis2=right | {"tickformat": ".0%", "showgrid": False}, margin={"r": 40})
+    fig.update_xaxes(range=[0.5, max(epochs[-1].epochs, 2) + 0.5] if epochs else None)
+    return fig
+
+
+def spending(releases: Sequence[Release], budgets: Sequence[BudgetChange], now: datetime | None = None) -> go.Figure:
+    """A solid stair of ε spent and a dashed stair of the budget for each data set, both continued to now.
+
+    One line of legend for a data set, below the axis, so that on a narrow window the chart keeps its height."""
+    fig = figure("time (UTC)", "ε").update_layout(
+        legend={"y": -0.25, "yanchor": "top", "maxheight": 0.3}, margin={"b": 100}
+    )
+    now = now or datetime.now(UTC)
+    for number, name in enumerate(dict.fromkeys(change.account for change in budgets)):
+        colour = SEQUENCE[number % len(SEQUENCE)]
+        raised = [(_time(change.time), float(change.budget)) for change in budgets if change.account == name]
+        charged = [release for release in releases if release.account == name]
+        spent = [(raised[0][0], 0.0)] + [
+            (_time(release.time), float(total(each.epsilon for each in charged[: done + 1])))
+            for done, release in enumerate(charged)
+        ]
+        for stair, what, dash in ((spent, "spent", "solid"), (raised, "budget", "dash")):
+            line = {"color": colour, "dash": dash, "width": 2}
+            _add_stair(fig, stair, now, f"{as_text(name)}, {what}", line, named=what == "spent")
+    return fig.update_yaxes(rangemode="tozero")
+
+
+def _add_stair(
+    fig: go.Figure, stair: list[tuple[datetime, float]], now: datetime, name: str, line: dict[str, Any], named: bool
+) -> None:
+    """Times never run backwards on the axis, even if the clock was set back between two entries."""
+    times, last = [], stair[0][0]
+    for time, _ in stair:
+        last = max(last, time)
+        times.append(last)
+    amounts = [amount for _, amount in stair]
+    x, y = [*times, max(now, last)], [*amounts, amounts[-1]]
+    look = {"line": {**line, "shape": "hv"}, "mode": "lines+markers"}
+    fig.add_scatter(x=x, y=y, name=name, showlegend=named, **look)
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
