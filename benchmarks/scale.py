@@ -2,37 +2,30 @@
 
 Wanted on a quiet machine: counting ÷ a bare bincount ≥ 0.5 with a peak below 1 GB for 10⁸ scores (`scores --rows 1e8`);
 one record of each of 10⁷ patients below 3 GB (`patients --rows 3e7 --patients 1e7`); two workers ÷ one ≥ 1.7 over
-2,000 X-rays, with probabilities equal to those of this process to 1e-6, and Dask ÷ a plain process pool ≤ 1.15
-(`xrays --files 2000`; `overhead --rows 1e8` is the same of counting). `tasks --workers 64` tells what a task costs a
-scheduler whose workers, simulated in one process, have nothing to do; `costs` what a row or an X-ray costs a core."""
+2,000 X-rays, with probabilities equal to those of this process to 1e-6 (`xrays --files 2000`). `costs` tells what a row
+or an X-ray costs a core."""
 
 import argparse
-import os
 import resource
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from distributed import Client, LocalCluster
 
 from ppsets_core import Ledger, plan, simulate
-from ppsets_core import cluster as on_cluster
-from ppsets_core.cluster.jobs import added_up, result_of, spread
-from ppsets_core.cluster.scoring import write_part_alone
 from ppsets_core.data.checked import check_data_set
-from ppsets_core.data.counting import choose, count, tally_task
+from ppsets_core.data.counting import choose, count
 from ppsets_core.data.data_set import open_data_set
 from ppsets_core.diagnose.patient_parts import write_sets
 from ppsets_core.model import load_model
-from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part
+from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part, write_part_alone
+from ppsets_core.run import Executor, map_tasks, processes
 from ppsets_core.synthetic import write_folder
 from ppsets_core.xrays import read_folder
 
@@ -111,34 +104,28 @@ def write_xrays(folder: Path, files: int) -> None:
 
 
 def xrays(folder: Path, files: int) -> None:
-    """One worker, two, and a plain pool of two, each with one thread, in turns: the least of ROUNDS times counts, as
-    the machine's own speed goes up and down."""
-    os.environ["OMP_NUM_THREADS"] = "1"
+    """One worker and two, in turns: the least of ROUNDS times counts, as the machine's own speed goes up and down."""
     write_xrays(folder / "xrays", files)
     jobs = plan_parts(read_folder(folder / "xrays"), load_model(), None, folder / "none")
-    with (
-        on_cluster.connected(workers=1) as one,
-        on_cluster.connected(workers=2) as two,
-        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
-    ):
-        ways: dict[str, Callable[[list[PartJob]], object]] = {
-            "one worker": lambda given: on_cluster.score(one, given),
-            "two workers": lambda given: on_cluster.score(two, given),
-            "a pool of two": lambda given: list(pool.map(write_part_alone, given)),
-        }
-        for name, way in ways.items():
-            way(moved(jobs[:4], folder / f"warm {name}"))
-        seconds = {name: float("inf") for name in ways}
+    seconds = {1: float("inf"), 2: float("inf")}
+    with processes(1) as one, processes(2) as two:
+        ways = {1: one, 2: two}
+        for workers, executor in ways.items():
+            score(moved(jobs[:4], folder / f"warm {workers}"), executor)
         for number in range(ROUNDS):
-            for name, way in ways.items():
-                given = moved(jobs, folder / f"{name} {number}")
-                seconds[name] = min(seconds[name], timed(lambda: way(given)))  # noqa: B023
+            for workers, executor in ways.items():
+                given = moved(jobs, folder / f"{workers} {number}")
+                seconds[workers] = min(seconds[workers], timed(lambda: score(given, executor)))  # noqa: B023
     for job in moved(jobs, folder / "here"):
         write_part(job)
-    apart = np.abs(probabilities(folder / "two workers 0") - probabilities(folder / "here")).max()
-    single, double, plain = seconds.values()
-    print(f"{files:,} X-rays: " + ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds.items()))
-    print(f"two ÷ one {single / double:.2f}; Dask ÷ pool {double / plain:.2f}; probabilities {apart:.0e} apart")
+    apart = np.abs(probabilities(folder / "2 0") - probabilities(folder / "here")).max()
+    print(f"{files:,} X-rays: one worker {seconds[1]:.1f} s, two {seconds[2]:.1f} s")
+    print(f"two ÷ one {seconds[1] / seconds[2]:.2f}; probabilities {apart:.0e} apart")
+
+
+def score(jobs: list[PartJob], executor: Executor) -> None:
+    for _ in map_tasks(write_part_alone, [(job,) for job in jobs], executor):
+        pass
 
 
 def probabilities(out: Path) -> np.ndarray:
@@ -149,40 +136,6 @@ def probabilities(out: Path) -> np.ndarray:
 def moved(jobs: list[PartJob], out: Path) -> list[PartJob]:
     out.mkdir()
     return [replace(job, path=out / job.path.name) for job in jobs]
-
-
-def overhead(folder: Path, rows: int) -> None:
-    write_scores(folder, rows, None)
-    ledger = Ledger(folder / "ledger.sqlite")
-    opened = open_data_set(folder)
-    chosen = choose(opened)
-    planned, identify = plan(len(chosen), 0.1, 1.0), ledger.identify(len(chosen))
-    with on_cluster.connected(workers=2) as client:
-        on_cluster.count(client, chosen, planned, identify)
-        ours = timed(lambda: on_cluster.count(client, chosen, planned, identify))
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        given = [(opened, task, planned, identify, None) for task in opened.tasks]
-        list(pool.map(tally_task, *zip(*given[:2], strict=True)))
-        plain = timed(lambda: list(pool.map(tally_task, *zip(*given, strict=True))))
-    both = f"Dask {ours:.2f} s, pool {plain:.2f} s"
-    print(f"{rows:,} scores, {len(opened.tasks)} tasks: {both}; Dask ÷ pool: {ours / plain:.2f}")
-
-
-def tasks(number: int, workers: int) -> None:
-    """Tasks that do nothing, and their results added up as a tree, through a scheduler whose workers are threads."""
-    with (
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0
-        ) as nodes,
-        Client(nodes, set_as_default=False) as client,
-    ):
-        given = [(one,) for one in range(number)]
-        start, own = time.perf_counter(), time.process_time()
-        futures = spread(client, abs, given)
-        result_of(client, added_up(client, futures), futures)
-        spent, used = time.perf_counter() - start, time.process_time() - own
-    told = f"{1e3 * spent / number:.2f} ms a task, {1e3 * used / number:.2f} ms of the processor"
-    print(f"{number:,} tasks on {workers} simulated workers: {spent:.1f} s, {told}")
 
 
 def costs(folder: Path, rows: int, files: int) -> None:
@@ -223,12 +176,10 @@ def costs(folder: Path, rows: int, files: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["scores", "patients", "xrays", "overhead", "tasks", "costs"])
+    parser.add_argument("what", choices=["scores", "patients", "xrays", "costs"])
     parser.add_argument("--rows", type=float, default=1e7)
     parser.add_argument("--patients", type=float, default=1e6)
     parser.add_argument("--files", type=int, default=200)
-    parser.add_argument("--tasks", type=int, default=5000)
-    parser.add_argument("--workers", type=int, default=64, help="of `tasks`")
     args = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
     try:
@@ -238,12 +189,8 @@ def main() -> None:
             patients(folder, int(args.rows), int(args.patients))
         elif args.what == "xrays":
             xrays(folder, args.files)
-        elif args.what == "tasks":
-            tasks(args.tasks, args.workers)
-        elif args.what == "costs":
-            costs(folder, int(args.rows), args.files)
         else:
-            overhead(folder, int(args.rows))
+            costs(folder, int(args.rows), args.files)
     finally:
         shutil.rmtree(folder)
 

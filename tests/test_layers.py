@@ -11,7 +11,7 @@ from tests.pages.driving import ROOT
 
 LAYERS = (
     ("errors", "memory", "version"),
-    ("background",),
+    ("background", "run"),
     ("validation", "places", "files", "access"),
     ("model_fingerprint", "synthetic"),
     ("method",),
@@ -19,7 +19,6 @@ LAYERS = (
     ("novelty",),
     ("model",),
     ("ledger", "diagnose"),
-    ("cluster",),
     ("explore",),
     ("experiments", "reports"),
     ("commands", "pages"),

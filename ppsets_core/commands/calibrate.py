@@ -4,9 +4,7 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ppsets_core import cluster
 from ppsets_core.commands.arguments import (
     add_ledger,
     add_novelty,
@@ -15,7 +13,7 @@ from ppsets_core.commands.arguments import (
     novelty_target,
     target,
 )
-from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
+from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
 from ppsets_core.data import Records, one_per_patient, read_scores
 from ppsets_core.data.counting import Chosen, Counted, choose, count
 from ppsets_core.data.data_set import is_large, open_data_set
@@ -26,10 +24,8 @@ from ppsets_core.ledger.amounts import shown
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.method.release import need_labels
+from ppsets_core.run import Executor
 from ppsets_core.wording import familiar_or_not, guarantee, meaning, remedy, scope
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 HELP = "draw a private threshold from a score file and charge its ε to the data set's budget"
 DATASET_HELP = (
@@ -54,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     records: Records | Counted
     if is_wanted(args) or is_large(args.scores):
-        with client_for(args) as client:
-            records, chosen = _counted(args, client)
+        with executor_for(args) as executor:
+            records, chosen = _counted(args, executor)
     else:
         records, chosen = _read(args)
     ledger = Ledger(args.ledger)
@@ -95,20 +91,15 @@ def _read(args: argparse.Namespace) -> tuple[Records, Plan]:
     return records, _plan(args, records)
 
 
-def _counted(args: argparse.Namespace, client: "Client | None") -> tuple[Counted, Plan]:
+def _counted(args: argparse.Namespace, executor: Executor) -> tuple[Counted, Plan]:
     """Counts, made before anything is charged: what fails here costs nothing."""
     data_set = open_data_set(args.scores, group=_group(args), split=args.split)
     choosing, counting = Steps("Choosing one record per patient"), Steps("Counting")
-    if client is None:
-        chosen = choose(data_set, all_records=args.all_records, progress=choosing)
-    else:
-        chosen = cluster.choose(client, data_set, all_records=args.all_records, progress=choosing)
+    chosen = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)
     _say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
     planned = _plan(args, chosen)
     identify = Ledger(args.ledger).identify(len(chosen))
-    if client is None:
-        return count(chosen, planned, identify, progress=counting), planned
-    return cluster.count(client, chosen, planned, identify, progress=counting), planned
+    return count(chosen, planned, identify, executor=executor, progress=counting), planned
 
 
 def _group(args: argparse.Namespace) -> str | None:

@@ -6,14 +6,12 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppsets_core import cluster
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.calibrate import DATASET_HELP
-from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
+from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import saved_calibration
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import is_table, open_table, read_table
@@ -28,9 +26,7 @@ from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_of, check_records
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
-
-if TYPE_CHECKING:
-    from distributed import Client
+from ppsets_core.run import Executor
 
 HELP = "whether the promise holds on labelled patients: for yourself, or as a private release (--private)"
 
@@ -69,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
         )
     calibration = saved_calibration(args.calibration)
     if is_wanted(args) or is_data_set(args.patients):
-        with client_for(args) as client:
-            counts = _counted(args, calibration, client)
+        with executor_for(args) as executor:
+            counts = _counted(args, calibration, executor)
         return _release(args, counts, calibration) if args.private else _show(args, check_of(counts), calibration)
     records = _table(args, calibration) if is_table([args.patients]) else _xrays(args, calibration)
     if args.private:
@@ -83,22 +79,16 @@ def _show(args: argparse.Namespace, found: Check, calibration: Drawn) -> int:
     return 0
 
 
-def _counted(args: argparse.Namespace, calibration: Drawn, client: "Client | None") -> Checked:
+def _counted(args: argparse.Namespace, calibration: Drawn, executor: Executor) -> Checked:
     """Counts of a data set's sets, made before anything is charged: what fails here costs nothing."""
     data_set = open_table(args.patients, calibration, args.split)
     calibration.check_fits(data_set.classes, data_set.model)
     of: DataSet | Chosen = data_set
     identify, choosing, checking = None, Steps("Choosing one record per patient"), Steps("Checking")
     if args.private:
-        if client is None:
-            of = choose(data_set, all_records=args.all_records, progress=choosing)
-        else:
-            of = cluster.choose(client, data_set, all_records=args.all_records, progress=choosing)
+        of = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)
         identify = Ledger(args.ledger).identify(len(of))
-    if client is None:
-        counts = check_data_set(of, calibration, identify, progress=checking)
-    else:
-        counts = cluster.check(client, of, calibration, identify, progress=checking)
+    counts = check_data_set(of, calibration, identify, executor=executor, progress=checking)
     used = of.read if isinstance(of, Chosen) else len(counts)
     _tell_unchecked(counts.read - used, counts.read)
     return counts

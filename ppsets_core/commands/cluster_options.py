@@ -6,16 +6,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ppsets_core.errors import InputError
-
-if TYPE_CHECKING:
-    from distributed import Client
+from ppsets_core.run import IN_PROCESS, Executor, Tls, cluster, processes
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    where = parser.add_argument_group("on a cluster (needs Dask; see docs/scale.md)")
+    where = parser.add_argument_group("in several processes or on a cluster (docs/scale.md)")
     where.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask scheduler: tls://host:8786, or tcp:// on this machine"
     )
@@ -33,21 +30,22 @@ def is_wanted(args: argparse.Namespace) -> bool:
 
 
 @contextmanager
-def client_for(args: argparse.Namespace) -> Iterator["Client | None"]:
-    """A client of the cluster that was asked for; None where none was."""
-    if not is_wanted(args):
-        yield None
-        return
-    from ppsets_core.cluster.connection import Tls, connected
-
+def executor_for(args: argparse.Namespace) -> Iterator[Executor]:
+    """The executor that was asked for: this process, several, or a cluster."""
     if args.cluster is not None and args.workers is not None:
         raise InputError("Give --cluster or --workers, not both.")
     files = (args.tls_ca, args.tls_cert, args.tls_key)
     if any(files) and not all(files):
         raise InputError("TLS takes all three: --tls-ca, --tls-cert and --tls-key.")
-    tls = Tls(*files) if all(files) else None
-    with connected(args.cluster, workers=args.workers, tls=tls, insecure_network=args.insecure_network) as client:
-        yield client
+    if args.cluster is not None:
+        tls = Tls(*files) if all(files) else None
+        with cluster(args.cluster, tls=tls, insecure_network=args.insecure_network) as found:
+            yield found
+    elif args.workers is not None:
+        with processes(args.workers) as found:
+            yield found
+    else:
+        yield IN_PROCESS
 
 
 class Steps:

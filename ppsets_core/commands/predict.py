@@ -6,8 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ppsets_core import cluster
-from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
+from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import saved_calibration, write_all_new, write_new
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import WRITERS, in_lines, in_short, is_table, open_table, read_table, writer_for
@@ -73,11 +72,8 @@ def _data_set(args: argparse.Namespace, calibration: Drawn) -> int:
         raise InputError("--sr and --report are for X-rays and tables, not for a data set.")
     data_set = open_table(args.images[0], calibration, args.split)
     steps = Steps("Finding sets")
-    with client_for(args) as client:
-        if client is None:
-            tally = write_sets(data_set, calibration, args.out, progress=steps)
-        else:
-            tally = cluster.predict(client, data_set, calibration, args.out, progress=steps)
+    with executor_for(args) as executor:
+        tally = write_sets(data_set, calibration, args.out, executor=executor, progress=steps)
     alarm = tally.alarm(calibration, data_set.model)
     marks = _marks_of_table(calibration, data_set.model, alarm)
     if args.json:

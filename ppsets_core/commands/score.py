@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ppsets_core import cluster
-from ppsets_core.commands.cluster_options import Steps, add_cluster, client_for, is_wanted
+from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import check_new, write_new
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files import Refused
 from ppsets_core.files.names import plain_cell
+from ppsets_core.run import IN_PROCESS, map_tasks
 
 HELP = "write the model's class probabilities for a folder of labelled X-rays"
 SHOWN = 20
@@ -84,7 +84,14 @@ def _run_parts(args: argparse.Namespace) -> int:
     """Writes a data set, part by part: what is written already is kept, so that a run may be stopped and repeated."""
     from ppsets_core.model import load_model
     from ppsets_core.model.folder_records import patients_note
-    from ppsets_core.model.scored_parts import is_written, plan_parts, read_part, write_part, write_refused
+    from ppsets_core.model.scored_parts import (
+        is_written,
+        plan_parts,
+        read_part,
+        write_part,
+        write_part_alone,
+        write_refused,
+    )
     from ppsets_core.xrays import read_folder
 
     out = Path(args.out)
@@ -98,13 +105,10 @@ def _run_parts(args: argparse.Namespace) -> int:
         jobs = plan_parts(folder, model, weights, out)
         waiting = [job for job in jobs if not is_written(job)]
         steps = Steps(f"Parts scored, {len(jobs) - len(waiting)} of {len(jobs)} were there")
-        with client_for(args) as client:
-            if client is not None:
-                cluster.score(client, waiting, progress=steps)
-            else:
-                for number, job in enumerate(waiting, 1):
-                    write_part(job)
-                    steps(number, len(waiting))
+        with executor_for(args) as executor:
+            write = write_part if executor is IN_PROCESS else write_part_alone
+            for _ in map_tasks(write, [(job,) for job in waiting], executor, steps):
+                pass
         parts = [read_part(job.path) for job in jobs]
         refused = [*folder.refused, *(one for part in parts for one in part.refused)]
         write_refused(out, refused)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ppsets_core.data.counting import CHANGED, Chosen, Identify, Progress
+from ppsets_core.data.counting import CHANGED, Chosen, Identify
 from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.data.records import Records, chosen
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.sets import coverage_counts, prediction_sets
+from ppsets_core.run import IN_PROCESS, Executor, Progress, sum_tasks
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,25 +68,25 @@ def check_data_set(
     calibration: Drawn,
     identify: Identify | None = None,
     *,
+    executor: Executor = IN_PROCESS,
     progress: Progress | None = None,
 ) -> Checked:
     """The sets of a data set's labelled patients, or of some chosen of them, against their diagnoses.
 
     `identify` makes of batches of records what the ledger knows them by, for a check that is released."""
-    found = []
-    given = tasks_of(of)
-    for done, (task, kept) in enumerate(given, 1):
-        found.append(check_task(_data_set(of), task, calibration, identify, kept))
-        if progress:
-            progress(done, len(given))
-    return all_checked(of, sum(found[1:], found[0]))
-
-
-def tasks_of(of: DataSet | Chosen) -> list[tuple[Sequence[RowRange], Any]]:
-    """Each task with those of its rows that are used; None for all."""
-    tasks = _data_set(of).tasks
-    kept = (of.kept if isinstance(of, Chosen) else None) or [None] * len(tasks)
-    return list(zip(tasks, kept, strict=True))
+    described = replace(_data_set(of), tasks=())
+    kept = (of.kept if isinstance(of, Chosen) else None) or [None] * len(_data_set(of).tasks)
+    given = [
+        (described, task, calibration, identify, rows) for task, rows in zip(_data_set(of).tasks, kept, strict=True)
+    ]
+    total = sum_tasks(check_task, given, executor, progress)
+    if not len(total):
+        raise InputError(f"{of.source}: no row has a `label` that is one of {', '.join(of.classes[:20])}.")
+    if not isinstance(of, Chosen):
+        return total
+    if len(total) != of.n:
+        raise FileError(CHANGED.format(source=of.source))
+    return replace(total, unit=of.unit)
 
 
 def check_task(
@@ -114,17 +115,6 @@ def check_task(
         if people is not None:
             people.add(records)
     return replace(total, read=read, people=None if people is None else people.total())
-
-
-def all_checked(of: DataSet | Chosen, total: Checked) -> Checked:
-    """The sum over all tasks, if it is what was to be checked."""
-    if not len(total):
-        raise InputError(f"{of.source}: no row has a `label` that is one of {', '.join(of.classes[:20])}.")
-    if not isinstance(of, Chosen):
-        return total
-    if len(total) != of.n:
-        raise FileError(CHANGED.format(source=of.source))
-    return replace(total, unit=of.unit)
 
 
 def _data_set(of: DataSet | Chosen) -> DataSet:

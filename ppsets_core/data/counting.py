@@ -1,7 +1,7 @@
 """Counting a data set: all that a release needs of it is how many scores lie in each bin, and counts add up."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,8 +12,7 @@ from ppsets_core.data.records import Records, chosen
 from ppsets_core.errors import FileError
 from ppsets_core.method.bins import BinCounter
 from ppsets_core.method.plan import DIAGNOSIS, Plan
-
-Progress = Callable[[int, int], None]
+from ppsets_core.run import IN_PROCESS, Executor, Progress, map_tasks, sum_tasks
 
 
 class Gathering(Protocol):
@@ -25,21 +24,21 @@ class Gathering(Protocol):
 
 
 Identify = Callable[[], Gathering]
+MOST_ROWS_OF_PATIENTS = 10**8
+"""One record of each patient is chosen in memory, from 16 bytes a row."""
 CHANGED = "{source}: it changed while it was read. Nothing was released; try again."
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A data set with the rows of it that are used: all, or one of each patient.
-
-    `kept` says which, task by task; on a cluster it stays with the workers."""
+    """A data set with the rows of it that are used: all, or one of each patient. `kept` says which, task by task."""
 
     data_set: DataSet
     n: int
     read: int
     patient_count: int | None = None
     unit: str = "record"
-    kept: tuple[Any, ...] | None = None
+    kept: tuple[np.ndarray, ...] | None = None
 
     def __len__(self) -> int:
         return self.n
@@ -104,31 +103,49 @@ class Counted:
         return _binning(plan) == _binning(self.plan)
 
 
-def choose(data_set: DataSet, *, all_records: bool = False, progress: Progress | None = None) -> Chosen:
-    """The records to use, known by their number at least: with patients one of each, unless all are wanted."""
+def choose(
+    data_set: DataSet, *, all_records: bool = False, executor: Executor = IN_PROCESS, progress: Progress | None = None
+) -> Chosen:
+    """Choose the records to use: one of each patient where patients are named, unless all are wanted.
+
+    The choice is made here from hashes of the names, 16 bytes a row.
+    """
+    tasks = [(replace(data_set, tasks=()), task) for task in data_set.tasks]
     if all_records or not data_set.has_patients:
-        rows = sum(count_rows(data_set, task) for task in data_set.tasks) if data_set.rows is None else data_set.rows
+        rows = sum_tasks(count_rows, tasks, executor, progress) if data_set.rows is None else data_set.rows
         return Chosen(data_set, rows, rows)
     found = []
-    for done, task in enumerate(data_set.tasks, 1):
-        found.append(patient_hashes(data_set, task))
-        if progress:
-            progress(done, len(data_set.tasks))
+    for hashes in map_tasks(patient_hashes, tasks, executor, progress):
+        found.append(hashes)
+        if sum(map(len, found)) > MOST_ROWS_OF_PATIENTS:
+            raise FileError(
+                f"{data_set.source}: more than {MOST_ROWS_OF_PATIENTS:,} rows to choose one record of each patient "
+                "from. Split it, or choose beforehand and use --all-records."
+            )
     kept = choose_rows(np.concatenate(found))
-    read, n = len(kept), int(kept.sum())
     ends = np.cumsum([len(hashes) for hashes in found])[:-1]
-    return Chosen(data_set, n, read, n, "patient", tuple(np.split(kept, ends)))
+    return Chosen(data_set, int(kept.sum()), len(kept), int(kept.sum()), "patient", tuple(np.split(kept, ends)))
 
 
-def count(records: Chosen, plan: Plan, identify: Identify, *, progress: Progress | None = None) -> Counted:
-    """Read everything once: check every row, count the chosen ones as the plan needs it, and tell who they are."""
-    tallying = Tallying(plan, identify)
+def count(
+    records: Chosen,
+    plan: Plan,
+    identify: Identify,
+    *,
+    executor: Executor = IN_PROCESS,
+    progress: Progress | None = None,
+) -> Counted:
+    """Read everything once: check every row, count the chosen ones as the plan needs it, and who they are."""
+    described = replace(records.data_set, tasks=())
     masks = records.kept or [None] * len(records.data_set.tasks)
-    for number, (task, kept) in enumerate(zip(records.data_set.tasks, masks, strict=True), 1):
-        tallying.add_task(records.data_set, task, kept)
-        if progress:
-            progress(number, len(masks))
-    return counted(records, plan, tallying.total())
+    tasks = [(described, task, plan, identify, kept) for task, kept in zip(records.data_set.tasks, masks, strict=True)]
+    total = sum_tasks(tally_task, tasks, executor, progress)
+    if total.rows != records.read:
+        raise FileError(CHANGED.format(source=records.source))
+    of = records.data_set
+    return Counted(
+        of.source, records.n, of.classes, of.model, records.unit, total.people, plan, total.counts, total.novelty
+    )
 
 
 def tally_task(
@@ -164,15 +181,6 @@ class Tallying:
     def total(self) -> Tally:
         counts = np.stack([counter.total() for counter in self._counters])
         return Tally(self._rows, self._people.total(), counts, self._familiar.total())
-
-
-def counted(records: Chosen, plan: Plan, total: Tally) -> Counted:
-    if total.rows != records.read:
-        raise FileError(CHANGED.format(source=records.source))
-    of = records.data_set
-    return Counted(
-        of.source, records.n, of.classes, of.model, records.unit, total.people, plan, total.counts, total.novelty
-    )
 
 
 def parts_of(records: Records, plan: Plan) -> list[np.ndarray]:

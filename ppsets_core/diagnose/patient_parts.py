@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from ppsets_core.data.counting import Progress
 from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.diagnose.new_patients import KINDS, PatientSets, schema_of_sets, sets_of_new_patients, table_of_sets
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import FileError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.novelty import Alarm, watch_for
+from ppsets_core.run import IN_PROCESS, Executor, Progress, sum_tasks
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,25 @@ class SetTally:
         return Alarm(self.unlike, self.told, watch_for(calibration, model))
 
 
-def write_sets(data_set: DataSet, calibration: Drawn, out: Path, *, progress: Progress | None = None) -> SetTally:
+def write_sets(
+    data_set: DataSet,
+    calibration: Drawn,
+    out: Path,
+    *,
+    executor: Executor = IN_PROCESS,
+    progress: Progress | None = None,
+) -> SetTally:
     """The sets of a whole data set, as parts in a folder that is not there yet; nothing stays of a run that failed."""
     with new_folder(out):
-        tally, given = SetTally(), set_parts(data_set, calibration, out)
-        for done, part in enumerate(given, 1):
-            tally += write_sets_of(*part)
-            if progress:
-                progress(done, len(given))
-        return tally
+        return sum_tasks(write_sets_of, set_parts(data_set, calibration, out), executor, progress)
+
+
+def tally_sets(
+    data_set: DataSet, calibration: Drawn, *, executor: Executor = IN_PROCESS, progress: Progress | None = None
+) -> SetTally:
+    """What is in the sets, which are written nowhere."""
+    described = replace(data_set, tasks=())
+    return sum_tasks(tally_task, [(described, task, calibration) for task in data_set.tasks], executor, progress)
 
 
 @contextmanager

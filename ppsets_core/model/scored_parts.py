@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
 from ppsets_core.model.folder_records import known_patients, label_numbers
-from ppsets_core.xrays.folder import XrayFolder
+from ppsets_core.xrays.folder import XrayFolder, single_threaded
 
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel
@@ -115,6 +115,12 @@ def write_part(job: PartJob) -> int:
     finally:
         unfinished.unlink(missing_ok=True)
     return len(job.folder.xrays)
+
+
+def write_part_alone(job: PartJob) -> int:
+    """`write_part` on one core."""
+    with single_threaded():
+        return write_part(job)
 
 
 def write_refused(out: Path, refused: Iterable[Refused]) -> Path:

@@ -1,19 +1,25 @@
-"""One real cluster of a scheduler and two workers for each file of tests that kills nobody."""
+"""Every executor but this process: worker processes, and a real Dask cluster of a scheduler and two workers."""
 
 import pytest
 
-from ppsets_core import cluster as on_cluster
+from ppsets_core.run import cluster, processes
 from tests.cluster.running import cluster_of
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    with cluster_of(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
+def workers():
+    with processes(2) as executor:
+        yield executor
 
 
-@pytest.fixture
-def client(running):
-    running.wait_for_workers(2)
-    with on_cluster.connected(running.address) as client:
-        yield client
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory):
+    with cluster_of(tmp_path_factory.mktemp("cluster")) as running:
+        running.wait_for_workers(2)
+        with cluster(running.address) as executor:
+            yield executor
+
+
+@pytest.fixture(params=["workers", "dask"])
+def executor(request):
+    return request.getfixturevalue(request.param)

@@ -110,7 +110,7 @@ def test_an_unsafe_or_unclear_cluster_is_refused_before_anything_is_read(tmp_pat
 
 
 def test_without_dask_a_cluster_says_what_to_install(tmp_path, ledger, capsys, monkeypatch):
-    monkeypatch.setattr("ppsets_core.cluster.connection.find_spec", lambda name: None)
+    monkeypatch.setattr("ppsets_core.run.find_spec", lambda name: None)
     path = write_parts(records_frame(60), tmp_path / "ward", 1)
-    assert calibrate(path, ledger, "--budget", "1", "--workers", "2") == 2
-    assert "pip install dask" in capsys.readouterr().err
+    assert calibrate(path, ledger, "--budget", "1", "--cluster", "tcp://127.0.0.1:8786") == 2
+    assert "pip install 'ppsets[cluster]'" in capsys.readouterr().err

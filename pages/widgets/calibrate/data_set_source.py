@@ -2,24 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.widgets.calibrate.reading import ONE_EACH, ONE_EACH_HELP, Reading, forget, remember, remembered
-from pages.widgets.cluster import cluster_client, show_cluster
+from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.data_sets import choose_data_set
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job, stop_job
-from ppsets_core import cluster
 from ppsets_core.background import JobProgress
 from ppsets_core.data.counting import Chosen, Counted, choose, count
 from ppsets_core.data.data_set import open_data_set
 from ppsets_core.files.names import shown_name
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.plan import Plan
-
-if TYPE_CHECKING:
-    from distributed import Client
+from ppsets_core.run import Executor
 
 _READING = JobKey[Reading]("read_data_set")
 
@@ -39,8 +35,8 @@ def read_data_set() -> Reading | None:
         persist_state="session",
         help=ONE_EACH_HELP,
     )
-    client = cluster_client()
-    show_cluster(client)
+    executor = server_executor()
+    show_cluster(executor)
     if is_running(_READING):
         show_progress(_READING, "Pieces read:")
         return None
@@ -49,28 +45,23 @@ def read_data_set() -> Reading | None:
     if (known := remembered("data_set")) is not None:
         return known
     if st.button("Read this data set", type="primary", key="read_data_set_start", disabled=path is None) and path:
-        start_job(_READING, lambda report: _read(path, client, not single, report))
+        start_job(_READING, lambda report: _read(path, executor, not single, report))
         st.rerun()
     return None
 
 
-def _read(path: Path, client: "Client | None", every: bool, report: JobProgress) -> Reading:
+def _read(path: Path, executor: Executor, every: bool, report: JobProgress) -> Reading:
     data_set = open_data_set(path)
-    if client is None:
-        chosen = choose(data_set, all_records=every, progress=report)
-    else:
-        chosen = cluster.choose(client, data_set, all_records=every, progress=report)
+    chosen = choose(data_set, all_records=every, executor=executor, progress=report)
     return Reading(shown_name(path.name), chosen)
 
 
 def counting(records: Chosen, planned: Plan, ledger: Ledger) -> Callable[[JobProgress], Counted]:
     """Work that counts the records as the plan needs them."""
-    client, identify = cluster_client(), ledger.identify(len(records))
+    executor, identify = server_executor(), ledger.identify(len(records))
 
     def work(progress: JobProgress) -> Counted:
-        if client is None:
-            return count(records, planned, identify, progress=progress)
-        return cluster.count(client, records, planned, identify, progress=progress)
+        return count(records, planned, identify, executor=executor, progress=progress)
 
     return work
 

@@ -3,28 +3,24 @@
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.widgets.cluster import cluster_client, show_cluster
+from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.data_sets import below_data_directory, choose_data_set
 from pages.widgets.diagnose.check import show_numbers
 from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.text import as_text
-from ppsets_core import cluster
 from ppsets_core.background import JobProgress
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.data_set import DataSet, open_data_set
-from ppsets_core.diagnose.patient_parts import SetTally, tally_task
+from ppsets_core.diagnose.patient_parts import SetTally, tally_sets
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.check import Check, check_of
+from ppsets_core.run import Executor
 from ppsets_core.wording import scope
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 _JOB, _DONE = JobKey["Found"]("diagnose_data_set_job"), "diagnose_data_set_found"
 
@@ -44,12 +40,12 @@ class Found:
 def show_data_set(calibration: Drawn) -> None:
     """From the choice to the numbers; the sets themselves are written by the command line, where the data is."""
     path = choose_data_set("diagnose_data_set")
-    client = cluster_client()
-    show_cluster(client)
+    executor = server_executor()
+    show_cluster(executor)
     running = is_running(_JOB)
     if st.button("Find their prediction sets", type="primary", key="data_set_start", disabled=running or path is None):
         assert path is not None
-        start_job(_JOB, lambda report: _find(path, calibration, client, report))
+        start_job(_JOB, lambda report: _find(path, calibration, executor, report))
         st.rerun()
     if running:
         show_progress(_JOB, "Pieces read:")
@@ -60,25 +56,16 @@ def show_data_set(calibration: Drawn) -> None:
         _show(done)
 
 
-def _find(path: Path, calibration: Drawn, client: "Client | None", report: JobProgress) -> Found:
+def _find(path: Path, calibration: Drawn, executor: Executor, report: JobProgress) -> Found:
     group = calibration.per if calibration.group_names else None
     data_set = open_data_set(path, classes=calibration.classes, group=group, labels="optional")
     calibration.check_fits(data_set.classes, data_set.model)
-    if client is None:
-        tally = SetTally()
-        for done, task in enumerate(data_set.tasks, 1):
-            tally += tally_task(data_set, task, calibration)
-            report(done, len(data_set.tasks))
-    else:
-        tally = cluster.tally(client, data_set, calibration, progress=report)
+    tally = tally_sets(data_set, calibration, executor=executor, progress=report)
     if "label" not in data_set.names:
         return Found(path, calibration, data_set, tally, None)
     report.stage = "Checking against the true diagnoses:"
     try:
-        if client is None:
-            counts = check_data_set(data_set, calibration, progress=report)
-        else:
-            counts = cluster.check(client, data_set, calibration, progress=report)
+        counts = check_data_set(data_set, calibration, executor=executor, progress=report)
     except InputError as error:
         return Found(path, calibration, data_set, tally, None, str(error))
     return Found(path, calibration, data_set, tally, check_of(counts))
