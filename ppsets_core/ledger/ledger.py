@@ -6,20 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import PurePath
+from typing import TypedDict, TypeVar, Unpack
 
+from ppsets_core.access import CURATOR, STEWARD
 from ppsets_core.data.checked import Checked
 from ppsets_core.data.counting import CHANGED, Counted
 from ppsets_core.data.records import Records
 from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import clean_name
-from ppsets_core.ledger import version3
-from ppsets_core.ledger.accounts import CALIBRATION, Account, Actor, BudgetChange, Refusal, Release, Snapshot
+from ppsets_core.ledger.accounts import (
+    CALIBRATION,
+    Account,
+    Actor,
+    BudgetChange,
+    Refusal,
+    Release,
+    Snapshot,
+    snapshot_of,
+    who_and_why,
+)
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, price_of
-from ppsets_core.ledger.cohort import MOST, Cohort, Gathering, cohort_of, is_former, patients_only
-from ppsets_core.ledger.key import cohort_key
-from ppsets_core.ledger.losses import Kept
-from ppsets_core.ledger.reading import snapshot_of, who_and_why
+from ppsets_core.ledger.cohort import MOST_RECORDS, Cohort, CohortBuilder, StoredCohort, cohort_of, patients_only
+from ppsets_core.ledger.seal import cohort_key
 from ppsets_core.ledger.store import Log, Store, stamp_of
 from ppsets_core.method.calibration import Calibration, Drawn, check_binding, now
 from ppsets_core.method.plan import Plan
@@ -29,13 +38,27 @@ from ppsets_core.validation import check_name, check_names
 
 LOOK = "Look at the Ledger screen or at `ppsets ledger`"
 LONGEST_REASON = 500
+Result = TypeVar("Result", Calibration, PrivateCheck)
+
+
+class By(TypedDict, total=False):
+    """Who changes the ledger, and why; both are stored and exported."""
+
+    actor: Actor | None
+    reason: str | None
+
+
+class Asked(By, total=False):
+    """Who spends and why. `request` identifies the click: repeating it returns the same release and costs nothing."""
+
+    request: str | None
 
 
 class Ledger:
     """Budgets, losses and releases in a SQLite file that several processes may use at once.
 
-    Losses belong to patients, whatever the data set they come in is called: a release is charged to everyone in it, and
-    needs room for each within the budget of the account that asks. See docs/method.md#budget.
+    Losses belong to patients, whatever their data set is called: a release is charged to everyone in it, and needs
+    room for each within the budget of the account that pays. See docs/method.md#budget.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -45,7 +68,7 @@ class Ledger:
     # Looking
 
     def snapshot(self) -> Snapshot:
-        """All that is in the ledger, at one moment. Read, and its seals checked, only if the file has changed."""
+        """The whole ledger at one moment. Read, and its seals checked, only if the file has changed."""
         stamp = stamp_of(self._store.path)
         if stamp is None or self._seen is None or self._seen[0] != stamp:
             with self._store.reading() as log:
@@ -59,15 +82,15 @@ class Ledger:
         return _account(self.snapshot(), name)
 
     def releases(self, account: str | None = None) -> list[Release]:
-        """All charges, oldest first, in the order made whatever the clock said."""
+        """All charges in the order they were made, whatever the clock said."""
         return [one for one in self.snapshot().releases if account in (None, one.account)]
 
     def knows(self, calibration: Calibration) -> bool:
-        """Whether it was released from here, number by number as it is."""
+        """Whether exactly this calibration was released from here."""
         return calibration in self._calibrations()
 
     def knows_otherwise(self, calibration: Calibration) -> bool:
-        """Whether the same was released (data set, date, rule, α, ε and n) with other numbers in it."""
+        """Whether a release of the same data set, date, rule, α, ε and n has other numbers in it."""
         same = ("dataset", "date", "n", "alpha", "epsilon", "method", "per")
         return not self.knows(calibration) and any(
             all(getattr(calibration, name) == getattr(one, name) for name in same) for one in self._calibrations()
@@ -87,8 +110,8 @@ class Ledger:
     ) -> Account | None:
         """The account of that name, or of the records' source; else a new one with that budget; None without a budget.
 
-        Nothing is opened, charged or looked up by asking. Of the records only the source's name is read: whether the
-        ledger has met them is nobody's to ask.
+        Asking opens and charges nothing. Only the source's name is read from the records: asking must not reveal
+        whether the ledger has met them.
         """
         return self.account_named(PurePath(records.source).stem if name is None else name, budget)
 
@@ -109,7 +132,7 @@ class Ledger:
 
     @property
     def cohort_key(self) -> bytes:
-        """For `cohort_of` on other machines; it can hash patients, and seal nothing."""
+        """The key for `cohort_of` on other machines; it hashes patients and seals nothing."""
         return cohort_key(self._store.key)
 
     def cohort_of(self, records: Records | Counted | Checked) -> Cohort:
@@ -117,28 +140,22 @@ class Ledger:
             if records.unit == "patient" and records.people.counts.max(initial=0) > 1:  # one of each was chosen before
                 raise FileError(CHANGED.format(source=records.source))
             return records.people
-        return cohort_of(self.cohort_key, records.scores, records.patients, former=self._former(len(records)))
+        return cohort_of(self.cohort_key, records.scores, records.patients)
 
-    def identify(self, n: int) -> Callable[[], Gathering]:
-        """Tells whom batches of n records in all are of, on whichever machine reads them; its key seals nothing."""
-        return partial(Gathering, self.cohort_key, whole=n > MOST, former=self._former(n))
-
-    def _former(self, n: int) -> bool:
-        """Whether so many records may be known by the name that data sets had before."""
-        return n > MOST and any(map(is_former, self.snapshot().owners))
+    def identify(self, n: int) -> Callable[[], CohortBuilder]:
+        """Make builders for the cohort of n records in all, on any machine that reads them."""
+        return partial(CohortBuilder, self.cohort_key, whole=n > MOST_RECORDS)
 
     def cohort_of_patients(self, patients: Sequence[str]) -> Cohort:
-        """One entry per X-ray: whose it is."""
+        """The cohort of X-rays; one entry each: the patient."""
         return patients_only(self.cohort_key, patients)
 
     # Changing
 
-    def open_account(
-        self, name: str, budget: float | str | Decimal, *, actor: Actor | None = None, reason: str | None = None
-    ) -> Account:
-        """A name is taken once, however it is spelt; its budget can only be raised."""
+    def open_account(self, name: str, budget: float | str | Decimal, **by: Unpack[By]) -> Account:
+        """Open an account. A name is taken once, however it is spelt; its budget can only be raised."""
+        because = self._sign(STEWARD, by)
         name, exact = _checked_name(name), amount(budget)
-        because = _checked(actor, reason)
         with self._store.writing() as log:
             if found := snapshot_of(log.entries).account(name):
                 raise LedgerError(
@@ -147,11 +164,9 @@ class Ledger:
             log.append("budget", {"account": name, "budget": str(exact), "time": now(), **because})
         return Account(name, exact, Decimal(0))
 
-    def raise_budget(
-        self, name: str, budget: float | str | Decimal, *, actor: Actor | None = None, reason: str | None = None
-    ) -> Account:
+    def raise_budget(self, name: str, budget: float | str | Decimal, **by: Unpack[By]) -> Account:
         """Set a larger budget, for good and on record."""
-        exact, because = amount(budget), _checked(actor, reason)
+        because, exact = self._sign(STEWARD, by), amount(budget)
         with self._store.writing() as log:
             current = _account(snapshot_of(log.entries), name)
             if exact <= current.budget:
@@ -159,34 +174,26 @@ class Ledger:
             log.append("budget", {"account": current.name, "budget": str(exact), "time": now(), **because})
         return Account(current.name, exact, current.spent)
 
-    def release(
-        self,
-        records: Records | Counted,
-        plan: Plan,
-        account: Account,
-        *,
-        request: str | None = None,
-        actor: Actor | None = None,
-        reason: str | None = None,
-    ) -> Calibration:
+    def release(self, records: Records | Counted, plan: Plan, account: Account, **asked: Unpack[Asked]) -> Calibration:
         """Charge ε, then draw as planned.
 
-        Over budget nothing is drawn; a crash in between wastes ε and never overspends it. A trivial plan is free. A new
-        account is opened by its first charge. `request` identifies the user's click: repeating it returns the same
-        release and charges nothing. `actor` and `reason` say who spends and why; they are kept and exported.
+        Over budget nothing is drawn; a crash in between wastes ε and never overspends it. A trivial plan is free. The
+        first charge to a new account opens it.
+
+        records: as `read_scores` or `count` returns them.
+        plan: as `plan` returns it, for as many records.
+        account: who pays, as `account_for` returns it.
+        request: identifies the click. Repeating it returns the same release and charges nothing.
+        actor, reason: who spends and why; both are stored and exported.
         """
         _check_payment(records, account)
         check_plan(records, plan)
         if plan.is_trivial:
             return release(records, plan, dataset=account.name)
-
-        def draw(name: str) -> str:
-            return release(records, plan, dataset=name).to_json()
-
-        text = self.spend(
-            records, plan.epsilon, account, draw, kind=CALIBRATION, request=request, actor=actor, reason=reason
-        )
-        return Calibration.from_json(text)
+        charged = self.charge(records, plan.epsilon, account, kind=CALIBRATION, **asked)
+        if charged.result is not None:
+            return Calibration.from_json(charged.result)
+        return self._keep(charged, release(records, plan, dataset=charged.account))
 
     def check(
         self,
@@ -196,39 +203,15 @@ class Ledger:
         epsilon: float,
         *,
         per: str | None = None,
-        request: str | None = None,
-        actor: Actor | None = None,
-        reason: str | None = None,
+        **asked: Unpack[Asked],
     ) -> PrivateCheck:
-        """Charge ε, then release how many of these patients the calibration's sets covered, all or per diagnosis."""
+        """Charge ε, then release how many of these patients the calibration's sets covered, in all or per diagnosis."""
         _check_payment(records, account)
         epsilon = check_can_be_checked(records, calibration, epsilon, per)
-
-        def draw(name: str) -> str:
-            return private_check(records, calibration, epsilon, per=per, dataset=name).to_json()
-
-        text = self.spend(records, epsilon, account, draw, kind=CHECK, request=request, actor=actor, reason=reason)
-        return PrivateCheck.from_json(text)
-
-    def spend(
-        self,
-        people: Records | Counted | Checked | Cohort,
-        epsilon: float | Decimal,
-        account: Account,
-        draw: Callable[[str], str],
-        *,
-        kind: str,
-        request: str | None = None,
-        actor: Actor | None = None,
-        reason: str | None = None,
-    ) -> str:
-        """Charge, draw, keep: what `draw`, given the account's name, returned, or what an earlier such request drew."""
-        charged = self.charge(people, epsilon, account, kind=kind, request=request, actor=actor, reason=reason)
+        charged = self.charge(records, epsilon, account, kind=CHECK, **asked)
         if charged.result is not None:
-            return charged.result
-        text = draw(charged.account)
-        self.keep_result(charged, text)
-        return text
+            return PrivateCheck.from_json(charged.result)
+        return self._keep(charged, private_check(records, calibration, epsilon, per=per, dataset=charged.account))
 
     def charge(
         self,
@@ -238,19 +221,19 @@ class Ledger:
         *,
         kind: str,
         delta: float = 0.0,
-        request: str | None = None,
-        actor: Actor | None = None,
-        reason: str | None = None,
+        **asked: Unpack[Asked],
     ) -> Release:
-        """The one place that spends: everyone of these people loses ε (and δ), on disk when it returns.
+        """Charge ε (and δ) to all of these people; on disk when it returns. Nothing else spends.
 
-        A mechanism may draw from their records afterwards and never before. Where someone has no room nothing is
-        charged, and that it was asked is kept. A request that was charged before is returned with its result.
+        A mechanism may draw from their records afterwards, never before. Where someone has no room, nothing is charged
+        and the refusal is recorded. A request that was charged before is returned with its result.
         """
+        because = self._sign(CURATOR, asked)
         _check_account(account)
+        self._check_opening(account)
         cohort = people if isinstance(people, Cohort) else self.cohort_of(people)
         price = price_of(cohort, amount(epsilon), delta)
-        because, request = _checked(actor, reason), request or uuid.uuid4().hex
+        request = asked.get("request") or uuid.uuid4().hex
         with self._store.writing() as log:
             seen = snapshot_of(log.entries)
             if request in seen.requests:
@@ -260,7 +243,7 @@ class Ledger:
             body = {"account": payer.name, "kind": kind, "epsilon": str(price.epsilon), "time": now(), **because}
             if payer.is_new:
                 log.append("budget", {"account": payer.name, "budget": str(payer.budget), "time": now(), **because})
-            can_pay = has_room(log, seen, payer, cohort, price, self._identities(seen, people, cohort))
+            can_pay = has_room(log, seen, payer, cohort, price)
             if can_pay:
                 _append_charge(log, seen, cohort, body | {"delta": str(price.delta), "request": request})
             else:
@@ -270,29 +253,38 @@ class Ledger:
         return snapshot_of(log.entries).releases[-1]
 
     def keep_result(self, charged: Release, text: str) -> None:
-        """What was drawn for a charge, on disk before it is handed out."""
+        """Store what was drawn for a charge; on disk before it is handed out."""
         with self._store.writing() as log:
             seen = snapshot_of(log.entries)
             if charged not in seen.releases:
                 raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
             log.append("result", {"charge": charged.id, "text": text})
 
-    def _identities(self, seen: Snapshot, people: Records | Counted | Checked | Cohort, cohort: Cohort) -> list[str]:
-        """By which the ledger may know the data set as a whole, if it knows any."""
-        if not seen.owners:
-            return []
-        former = [version3.fingerprint(self._store.key, people.identity)] if isinstance(people, Records) else []
-        return [*cohort.names, *former]
+    def _keep(self, charged: Release, drawn: Result) -> Result:
+        self.keep_result(charged, drawn.to_json())
+        return drawn
+
+    def _sign(self, role: str, by: By) -> dict[str, str]:
+        """Who and why, as they are stored. Here anyone with the file may; a `PersonalLedger` asks for the role."""
+        reason = by.get("reason")
+        words = who_and_why(by.get("actor"), reason.strip() or None if isinstance(reason, str) else reason)
+        for word in words.values():
+            if not isinstance(word, str) or len(word) > LONGEST_REASON or not word.isprintable():
+                raise LedgerError(f"Who and why must be at most {LONGEST_REASON} printable characters on one line.")
+        return words
+
+    def _check_opening(self, account: Account) -> None:
+        """Whether a charge may open this account if it is new: always, with the file in one's own hands."""
 
 
 def _append_charge(log: Log, seen: Snapshot, cohort: Cohort, body: Mapping[str, object]) -> None:
-    kept = None
+    stored = None
     if cohort.counted_by != "data set":
-        kept = log.keep_cohort(Kept.of(cohort))
+        stored = log.store_cohort(StoredCohort.of(cohort))
     elif body["account"] not in seen.owners.get(cohort.name, ()):
         log.append("known", {"account": body["account"], "identity": cohort.name})
     number = max((one.id for one in seen.releases), default=0) + 1
-    log.append("charge", {**body, "number": number, "counted_by": cohort.counted_by, "cohort": kept})
+    log.append("charge", {**body, "number": number, "counted_by": cohort.counted_by, "cohort": stored})
 
 
 def _earlier(charged: Release) -> Release:
@@ -330,12 +322,3 @@ def _checked_name(name: str) -> str:
         return check_name(clean_name(check_name(name.strip() if isinstance(name, str) else name)))
     except InputError:
         raise LedgerError("A data set's name must be 1 to 100 printable characters.") from None
-
-
-def _checked(actor: Actor | None, reason: str | None) -> dict[str, str]:
-    """Who and why, as they may be kept, shown and exported."""
-    words = who_and_why(actor, reason.strip() or None if isinstance(reason, str) else reason)
-    for word in words.values():
-        if not isinstance(word, str) or len(word) > LONGEST_REASON or not word.isprintable():
-            raise LedgerError(f"Who and why must be at most {LONGEST_REASON} printable characters on one line.")
-    return words

@@ -11,11 +11,20 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.errors import LedgerError
-from ppsets_core.ledger import version3
-from ppsets_core.ledger.head import check_head, head_path, write_head
-from ppsets_core.ledger.key import create_key, key_check, read_key
-from ppsets_core.ledger.losses import Kept
-from ppsets_core.ledger.seal import Entry, first_seal, next_seal, sealed_entries
+from ppsets_core.ledger.cohort import StoredCohort
+from ppsets_core.ledger.seal import (
+    Entry,
+    check_head,
+    create_key,
+    first_seal,
+    head_path,
+    key_check,
+    key_path,
+    next_seal,
+    read_key,
+    sealed_entries,
+    write_head,
+)
 
 VERSION = "4"
 WAIT_SECONDS = 60
@@ -29,12 +38,8 @@ CREATE TABLE cohorts (
 """
 
 
-def key_path(ledger: Path) -> Path:
-    return ledger.with_name(ledger.name + ".key")
-
-
 def stamp_of(ledger: Path) -> tuple[object, ...] | None:
-    """Changes whenever the ledger, its key or its head does, as the file system tells; None if one of them is gone."""
+    """A value that changes whenever the ledger, its key or its head does; None if one of them is gone."""
     try:
         found = [path.stat() for path in (ledger, key_path(ledger), head_path(ledger))]
     except OSError:
@@ -43,7 +48,7 @@ def stamp_of(ledger: Path) -> tuple[object, ...] | None:
 
 
 class Log:
-    """All entries of a ledger as one transaction sees them, their seals checked; entries are only ever added."""
+    """All entries of a ledger as one transaction sees them, seals checked; entries are only ever added."""
 
     def __init__(self, path: Path, db: sqlite3.Connection, key: bytes) -> None:
         found = sealed_entries(db, key)
@@ -59,30 +64,29 @@ class Log:
         self.entries.append(entry)
         self.seals.append(entry.seal)
 
-    def keep_cohort(self, kept: Kept) -> int:
-        """The number of the cohort, which is kept once however often it is charged."""
-        digest = _digest(self._key, kept)
+    def store_cohort(self, cohort: StoredCohort) -> int:
+        """Return the cohort's number. It is stored once, however often it is charged."""
+        digest = _digest(self._key, cohort)
         known = [entry.body for entry in self.entries if entry.kind == "cohort"]
         for body in known:
             if body["digest"] == digest:
                 return body["cohort"]
         number = len(known) + 1
-        row = [number, *(array.tobytes() for array in _arrays(kept))]
+        row = [number, *(array.tobytes() for array in _arrays(cohort))]
         self._db.execute("INSERT INTO cohorts VALUES (?, ?, ?, ?, ?)", row)
         self.append("cohort", {"cohort": number, "digest": digest})
         return number
 
-    def cohorts(self) -> Iterator[tuple[int, Kept]]:
-        """Every cohort ever charged, one at a time, as it was sealed."""
+    def cohorts(self) -> Iterator[tuple[int, StoredCohort]]:
+        """Every cohort ever charged, one at a time, its digest checked."""
         query = "SELECT named, counts, contents, nameless FROM cohorts WHERE id = ?"
         for body in (entry.body for entry in self.entries if entry.kind == "cohort"):
             row = self._db.execute(query, [body["cohort"]]).fetchone() or [b""] * 4
-            kept = Kept(
-                *(np.frombuffer(cell, dtype=kind) for cell, kind in zip(row, ("<u8", "<u4", "<u8", "<u8"), strict=True))
-            )
-            if _digest(self._key, kept) != body["digest"]:
+            kinds = ("<u8", "<u4", "<u8", "<u8")
+            cohort = StoredCohort(*(np.frombuffer(cell, dtype=kind) for cell, kind in zip(row, kinds, strict=True)))
+            if _digest(self._key, cohort) != body["digest"]:
                 raise LedgerError(f"The ledger {self._path} was damaged or changed by another program. {RESTORE}")
-            yield body["cohort"], kept
+            yield body["cohort"], cohort
 
 
 class Store:
@@ -96,16 +100,14 @@ class Store:
                 self._create()
         except OSError as error:
             raise LedgerError(f"The ledger {self.path} cannot be opened or made ({error.strerror}).") from None
-        version = self._check_layout()
+        self._check_layout()
         self.key = read_key(self._key_path)
-        if version == version3.VERSION:
-            self._migrate()
         with self._transaction("BEGIN") as db:
             self._check_key(db)
 
     @contextmanager
     def reading(self) -> Iterator[Log]:
-        """One consistent view; works on a ledger that cannot be written too."""
+        """One consistent view; also of a ledger that cannot be written."""
         with self._transaction("BEGIN") as db:
             yield self._log(db)
 
@@ -126,7 +128,7 @@ class Store:
         return log
 
     def _write_head(self, mine: Log) -> None:
-        """Under the lock once more, so that of two writers the later one's head stays."""
+        """Re-lock so that the later writer sets the head."""
         with self._transaction("BEGIN IMMEDIATE") as db:
             self._check_key(db)
             log = Log(self.path, db, self.key)
@@ -155,56 +157,33 @@ class Store:
                     )
                 os.chmod(self.path, 0o600)
                 key = create_key(self._key_path)
-                self._lay_out(db, key)
+                for statement in TABLES.strip().split(";\n"):
+                    db.execute(statement)
+                meta = [("version", VERSION), ("key_check", key_check(key))]
+                db.executemany("INSERT INTO meta VALUES (?, ?)", meta)
                 write_head(self.path, 0, first_seal(db, key))
         except LedgerError:
             if key is not None and self._is_empty():  # the disk was full: a key without a ledger would be in the way
                 self._key_path.unlink()
             raise
 
-    def _lay_out(self, db: sqlite3.Connection, key: bytes) -> None:
-        for statement in TABLES.strip().split(";\n"):
-            db.execute(statement)
-        db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("key_check", key_check(key))])
-
-    def _migrate(self) -> None:
-        """Version 3 becomes this version, in one transaction: all that it says is kept, and what it cannot say (who its
-        patients were) is made up for by charging its whole accounts."""
-        with self._transaction("BEGIN IMMEDIATE") as db:
-            if not version3.is_version_3(db):
-                return  # another process was faster
-            self._check_key(db)
-            if not version3.is_sealed(db, self.key):
-                raise LedgerError(f"The ledger {self.path} was damaged or changed by another program. {RESTORE}")
-            entries = version3.entries_of(db)
-            version3.clear(db)
-            self._lay_out(db, self.key)
-            log = Log(self.path, db, self.key)
-            for kind, body in entries:
-                log.append(kind, body)
-            if head_path(self.path).exists():  # of an attempt that was interrupted, or of a ledger that got further
-                check_head(self.path, log.seals)
-            write_head(self.path, len(log.entries), log.seals[-1])
-
-    def _check_layout(self) -> str:
-        """The file must be whole, a ledger, and of this version or the one before it; which of them."""
+    def _check_layout(self) -> None:
+        """Refuse a file that is damaged, no ledger, or of another version."""
         with self._transaction("BEGIN") as db:
             if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
                 raise LedgerError(
-                    f"{self.path} is another program's database, not a ledger. Give the ledger a file of its own."
+                    f"{self.path} is another program's database, not a ledger. Choose another file for the ledger."
                 )
             version = dict(db.execute("SELECT name, value FROM meta")).get("version")
-            if version not in (version3.VERSION, VERSION):
+            if version != VERSION:
                 raise LedgerError(
-                    f"The ledger {self.path} was changed, or written by another version of this program than this one. "
-                    "Nothing was released. Use that version for it, or restore the ledger from a backup."
+                    f"The ledger {self.path} was changed, or written by another version of this program. "
+                    "Nothing was released. Use that version with it, or restore the ledger from a backup."
                 )
-            (found,) = db.execute("PRAGMA integrity_check('meta')").fetchone()
-            if found == "ok" and version == VERSION:  # cohorts may be large: they are checked when they are charged
-                (found,) = db.execute("PRAGMA integrity_check('entries')").fetchone()
-        if found != "ok":
-            raise LedgerError(f"The ledger {self.path} is damaged. {RESTORE}")
-        return version
+            for table in ("meta", "entries"):  # cohorts may be large: they are checked when they are charged
+                (found,) = db.execute(f"PRAGMA integrity_check('{table}')").fetchone()
+                if found != "ok":
+                    raise LedgerError(f"The ledger {self.path} is damaged. {RESTORE}")
 
     def _check_key(self, db: sqlite3.Connection) -> None:
         row = db.execute("SELECT value FROM meta WHERE name = 'key_check'").fetchone()
@@ -236,13 +215,13 @@ class Store:
             ) from None
 
 
-def _arrays(kept: Kept) -> tuple[np.ndarray, ...]:
-    return kept.named, kept.counts, kept.contents, kept.nameless
+def _arrays(cohort: StoredCohort) -> tuple[np.ndarray, ...]:
+    return cohort.named, cohort.counts, cohort.contents, cohort.nameless
 
 
-def _digest(key: bytes, kept: Kept) -> str:
+def _digest(key: bytes, cohort: StoredCohort) -> str:
     digest = hashlib.blake2b(key=key, digest_size=32)
-    for array in _arrays(kept):
+    for array in _arrays(cohort):
         digest.update(b"%d:" % array.nbytes)
         digest.update(array.tobytes())
     return digest.hexdigest()

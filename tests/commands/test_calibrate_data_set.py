@@ -49,8 +49,8 @@ def test_people_are_the_same_in_memory_in_parts_and_as_a_whole(tmp_path, ledger,
     assert (found.identity, found.counted_by) == (expected.identity, expected.counted_by)
     assert sorted(found.patients.tolist()) == sorted(expected.patients.tolist())
     assert sorted(map(tuple, found.contents.tolist())) == sorted(map(tuple, expected.contents.tolist()))
-    monkeypatch.setattr(cohort, "MOST", 10)
-    whole = count(chosen, planned, book.identify(cohort.MOST + 10**8)).people
+    monkeypatch.setattr(cohort, "MOST_RECORDS", 10)
+    whole = count(chosen, planned, book.identify(cohort.MOST_RECORDS + 10**8)).people
     assert (whole.identity, whole.counted_by, len(whole)) == (expected.identity, "data set", 0)
 
 

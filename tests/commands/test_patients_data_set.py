@@ -159,9 +159,9 @@ def test_what_cannot_be_is_said(tmp_path, ledger, capsys):
 def test_more_than_can_be_counted_one_by_one(tmp_path, ledger, monkeypatch):
     """The check of a data set that the ledger counts as a whole."""
     cal, folder = calibrated(tmp_path, ledger), write_parts(records_frame(300), tmp_path / "new", 3)
-    for name in ("ppsets_core.ledger.ledger.MOST", "ppsets_core.ledger.cohort.MOST"):
+    for name in ("ppsets_core.ledger.ledger.MOST_RECORDS", "ppsets_core.ledger.cohort.MOST_RECORDS"):
         monkeypatch.setattr(name, 100)
-    assert cohort.MOST == 100
+    assert cohort.MOST_RECORDS == 100
     command = ["check", str(folder), "--calibration", cal, "--private", "--epsilon", "1", "--ledger", ledger]
     assert main([*command, "--budget", "1"]) == 0
     assert Ledger(ledger).releases()[-1].counted_by == "data set"

@@ -140,7 +140,7 @@ def test_a_cohort_edited_by_hand_is_noticed_before_anyone_is_charged(path, state
     assert len(Ledger(path).releases()) == 2
 
 
-@pytest.mark.parametrize("version", ["1", "2", "5", ""])
+@pytest.mark.parametrize("version", ["1", "2", "3", "5", ""])
 @pytest.mark.parametrize("seal", ["UPDATE entries SET seal = ''", "SELECT 1"])
 def test_seal_cannot_be_removed_by_naming_another_version(path, version, seal):
     opened = Ledger(path)

@@ -1,6 +1,5 @@
 """What adds up is a patient's loss: against a simple model, over names, formats and cohorts that overlap."""
 
-import hashlib
 import io
 import unicodedata
 from decimal import Decimal
@@ -10,7 +9,6 @@ import pytest
 
 from ppsets_core import BudgetError, InputError, Ledger, LedgerError, one_per_patient, read_scores
 from ppsets_core.ledger import cohort as cohort_module
-from ppsets_core.ledger import ledger as ledger_module
 from ppsets_core.ledger.charging import MOST_REFUSALS
 from ppsets_core.ledger.cohort import cohort_of
 from ppsets_core.places import ledger_path
@@ -183,7 +181,7 @@ def test_batches_add_up_to_the_whole_in_any_order(ledger):
 
 
 def test_too_many_patients_are_counted_as_a_data_set_and_it_is_said(ledger, monkeypatch):
-    monkeypatch.setattr(cohort_module, "MOST", 100)
+    monkeypatch.setattr(cohort_module, "MOST_RECORDS", 100)
     scores = np.random.default_rng(0).random(300)
     large = records_of(scores, patients=np.array([f"p{i}" for i in range(300)]))
     assert ledger.charge(large, 0.75, named("ward"), kind="check").counted_by == "data set"
@@ -193,7 +191,7 @@ def test_too_many_patients_are_counted_as_a_data_set_and_it_is_said(ledger, monk
 
 
 def test_a_data_set_counted_as_a_whole_has_one_budget_under_however_many_names(ledger, monkeypatch):
-    monkeypatch.setattr(cohort_module, "MOST", 100)
+    monkeypatch.setattr(cohort_module, "MOST_RECORDS", 100)
     large = records_of(np.random.default_rng(0).random(300))
     for name in "abc":
         ledger.open_account(name, 1)
@@ -205,7 +203,7 @@ def test_a_data_set_counted_as_a_whole_has_one_budget_under_however_many_names(l
 
 
 def test_a_data_set_counted_as_a_whole_is_counted_under_the_name_it_came_by_second(ledger, monkeypatch):
-    monkeypatch.setattr(cohort_module, "MOST", 100)
+    monkeypatch.setattr(cohort_module, "MOST_RECORDS", 100)
     first, second = (records_of(np.random.default_rng(seed).random(300)) for seed in (0, 1))
     for name in "abcd":
         ledger.open_account(name, 1)
@@ -214,29 +212,6 @@ def test_a_data_set_counted_as_a_whole_is_counted_under_the_name_it_came_by_seco
         ledger.charge(first, 0.25, named("abc"[number]), kind="check")
     with pytest.raises(BudgetError):
         ledger.charge(first, 0.25, named("d"), kind="check")
-
-
-def test_a_data_set_that_was_written_down_by_its_fine_cells_is_known_again(ledger, monkeypatch):
-    monkeypatch.setattr(cohort_module, "MOST", 100)
-    monkeypatch.setattr(ledger_module, "MOST", 100)
-    scores, key = np.append(np.random.default_rng(0).random(298), [0.0, 1.0]), ledger.cohort_key
-    cells = [divmod(int(score * 2**23), 256) for score in scores]
-    numbers = [hashlib.shake_256(key + b"grid 0%d" % block).digest(4096)[16 * at : 16 * at + 16] for block, at in cells]
-    former = f"{sum(int.from_bytes(number, 'little') for number in numbers) % 2**128:032x}"
-    with monkeypatch.context() as before:
-        before.setattr(cohort_module.Cohort, "name", former)
-        ledger.charge(records_of(scores), 0.75, named("ward"), kind="check")
-    assert list(ledger.snapshot().owners) == [former]
-    for again in (records_of(scores), gathered(ledger, scores)):
-        with pytest.raises(BudgetError):
-            ledger.charge(again, 0.5, named("other"), kind="check")
-
-
-def gathered(ledger, scores):
-    gathering = ledger.identify(len(scores))()
-    for part in np.split(scores, 3):
-        gathering.add(records_of(part))
-    return gathering.total()
 
 
 def test_one_home_whatever_the_folder(monkeypatch, tmp_path):

@@ -14,15 +14,15 @@ from pages.widgets.text import as_text
 from ppsets_core import Account, Calibration, Ledger, Plan, Records
 from ppsets_core.data.counting import Chosen, Counted
 from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.cohort import MOST
+from ppsets_core.ledger.cohort import MOST_RECORDS
 from ppsets_core.method.plan import at_epsilon
 from ppsets_core.wording import describe
 
 RELEASE = "release"
 COUNTING = "Pieces counted, nothing is charged yet:"
 WHOLE = (
-    f"More than {MOST:,} records are too many to count one by one: the ledger counts this data set as a whole, by its "
-    "name and as it is, and does not notice patients that it shares with others."
+    f"More than {MOST_RECORDS:,} records are too many to count one by one: the ledger counts this data set as a whole, "
+    "by its name and as it is, and does not notice patients that it shares with others."
 )
 SEVERAL = "ε protects one record: a patient with several records loses up to several times as much."
 
@@ -77,7 +77,7 @@ def _offer(ledger: Ledger, records: Records | Chosen, planned: Plan, terms: Term
             "all releases under any name, nothing is released and nothing charged. A release cannot be taken back; "
             "it can be used as often as you like."
         ),
-        warnings=(*((WHOLE,) if len(records) > MOST else ()), *((SEVERAL,) if is_shared else ())),
+        warnings=(*((WHOLE,) if len(records) > MOST_RECORDS else ()), *((SEVERAL,) if is_shared else ())),
         is_first="spent_release" not in st.session_state,
     )
 
