@@ -12,7 +12,15 @@
 from typing import TYPE_CHECKING
 
 from ppsets_core.data import Records, one_per_patient, read_scores
-from ppsets_core.errors import AccessError, BudgetError, FileError, InputError, LedgerError, PpsetsError
+from ppsets_core.errors import (
+    AccessError,
+    BudgetError,
+    FileError,
+    InputError,
+    LedgerError,
+    MissingPackageError,
+    PpsetsError,
+)
 from ppsets_core.ledger import Account, Actor, Ledger, Release
 from ppsets_core.method.calibration import Calibration, Simulation
 from ppsets_core.method.evaluation import Evaluation, evaluate
@@ -43,6 +51,7 @@ __all__ = [
     "InputError",
     "Ledger",
     "LedgerError",
+    "MissingPackageError",
     "Outcome",
     "Plan",
     "PpsetsError",

@@ -7,6 +7,7 @@ from importlib import import_module
 
 from ppsets_core import __version__
 from ppsets_core.errors import PpsetsError
+from ppsets_core.extras import EXTRAS, missing
 
 VERBS = ("app", "plan", "score", "calibrate", "predict", "check", "ledger", "train", "experiment", "report")
 
@@ -20,6 +21,11 @@ def main(argv: list[str] | None = None) -> int:
         return arguments.run(arguments)
     except PpsetsError as error:
         print(f"ppsets: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if not any(error.name in packages for packages in EXTRAS.values()):
+            raise
+        print(f"ppsets: {missing(error.name)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nppsets: stopped.", file=sys.stderr)

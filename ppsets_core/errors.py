@@ -25,5 +25,9 @@ class AccessError(LedgerError):
     """Whoever is logged in may not do this, or is no longer logged in; nothing was drawn, charged or changed."""
 
 
+class MissingPackageError(PpsetsError, ImportError):
+    """A package of one of the extras is not installed."""
+
+
 class ClusterError(PpsetsError):
     """The cluster cannot be reached, or was lost; nothing was drawn or charged."""

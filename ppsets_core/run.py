@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from ppsets_core.errors import ClusterError, PpsetsError
+from ppsets_core.extras import need
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -30,7 +30,6 @@ Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 """Called with how many tasks are done and how many there are; it may raise to cancel."""
 
-MISSING = "A cluster needs Dask, which is not installed: pip install 'ppsets[cluster]'"
 SECONDS_TO_CONNECT = 20
 PATIENCE = 20.0  # seconds without any worker, or without the scheduler
 LOOK_EVERY = 0.2
@@ -215,8 +214,7 @@ def cluster(address: str, *, tls: Tls | None = None, insecure_network: bool = Fa
 
     Workers run whatever the scheduler passes on, and read the records.
     """
-    if find_spec("distributed") is None:
-        raise ClusterError(MISSING)
+    need("distributed")
     from distributed import Client
 
     check_address(address, tls, insecure_network)

@@ -1,62 +1,79 @@
-"""Every dependency is pinned, listed with its licence, and may be used and passed on; the package asks for the same."""
+"""Dependencies are pinned within the package's ranges, asked for by name, and under licences that let us use them."""
 
 import re
-import runpy
 import tomllib
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
 from ppsets_core import __version__
-from tests.pages.driving import ROOT
+from ppsets_core.extras import EXTRAS
+from tools import build_licences
 
-LICENCES = runpy.run_path(str(ROOT / "tools" / "build_licences.py"))
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+RUN = "requirements.txt"
 FREE = re.compile(r"\b(MIT|MIT-CMU|0?BSD|Apache|PSF|MPL|ISC|Zlib|CC0|HPND|Unlicense)\b")
 BINDING = re.compile(r"\b(A?GPL|SSPL|BUSL|Commons Clause|Proprietary|NonCommercial|NC)\b|Affero|General Public", re.I)
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-def test_every_requirement_is_pinned(name):
-    lines = (ROOT / name).read_text().splitlines()
-    named = [line for line in lines if line and not line.startswith(("#", "-r requirements.txt"))]
-    assert named
-    assert [line for line in named if not re.fullmatch(r"[\w-]+==[\w.]+", line)] == []
+def pins(name: str) -> dict[str, str]:
+    """Every line but comments and the inclusion of the other file must be a pin."""
+    lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith(("#", "-r "))]
+    assert [line for line in lines if not re.fullmatch(r"[\w-]+==[\w.]+", line)] == []
+    return dict(line.split("==") for line in lines)
+
+
+def asked(*extras: str) -> dict[str, Requirement]:
+    """What the package asks for with these extras, the extras that they name included."""
+    found: dict[str, Requirement] = {}
+    for line in [
+        *PROJECT["dependencies"],
+        *(one for extra in extras for one in PROJECT["optional-dependencies"][extra]),
+    ]:
+        need = Requirement(line)
+        found |= asked(*need.extras) if need.name == "ppsets" else {need.name: need}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("extra", "files"), [("app", ["requirements.txt"]), ("dev", ["requirements.txt", "requirements-dev.txt"])]
+)
+def test_the_package_asks_for_what_is_pinned_within_a_range(extra, files):
+    pinned = {name: pin for file in files for name, pin in pins(file).items()}
+    wanted = asked(extra)
+    assert wanted.keys() == pinned.keys()
+    assert {name: pin for name, pin in pinned.items() if pin not in wanted[name].specifier} == {}
+    exact = {name for name, need in wanted.items() if {one.operator for one in need.specifier} != {">=", "<"}}
+    assert exact == {"streamlit"}
+
+
+def test_extras_are_asked_for_by_name():
+    extras = PROJECT["optional-dependencies"]
+    for extra, packages in EXTRAS.items():
+        named = {Requirement(line).name.lower() for line in extras[extra]} - {"ppsets"}
+        assert named == set(packages), extra
+    assert asked("all") == asked("app", "login", "cluster")
 
 
 def test_the_tests_run_with_what_is_pinned():
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    pins = dict(line.split("==") for line in lines if "==" in line)
-    assert {name: version(name).partition("+")[0] for name in pins} == pins
+    pinned = pins(RUN)
+    assert {name: version(name).partition("+")[0] for name in pinned} == pinned
 
 
 def test_licence_page_lists_the_direct_dependencies_at_their_pinned_versions():
-    page = (ROOT / "docs" / "licences.md").read_text()
-    listed = dict(re.findall(r"^\| (\S+) \| (\S+) \| .+ \| yes \|$", page, re.M))
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    assert listed == dict(line.split("==") for line in lines if "==" in line)
+    page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    assert dict(re.findall(r"^\| (\S+) \| (\S+) \| .+ \| yes \|$", page, re.M)) == pins(RUN)
 
 
 def test_no_licence_of_what_is_installed_forbids_our_use():
-    found = LICENCES["installed"](LICENCES["direct_names"]())
+    found = build_licences.installed(build_licences.direct_names())
     assert {"torch", "starlette", "numpy"} <= found.keys()
     ours = [name for name in found if not name.startswith(("nvidia-", "cuda-"))]  # PyTorch's own, see docs/licences.md
-    licences = {name: LICENCES["licence_of"](found[name]) for name in ours}
-    assert {name: text for name, text in licences.items() if not FREE.search(text)} == {}
-    assert {name: text for name, text in licences.items() if BINDING.search(text)} == {}
-
-
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-def test_the_package_asks_for_what_is_pinned_within_a_range(name):
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = project["dependencies"] if name == "requirements.txt" else project["optional-dependencies"]["dev"]
-    ranges = {need.name: need.specifier for need in map(Requirement, asked)}
-    pins = dict(line.split("==") for line in (ROOT / name).read_text().splitlines() if "==" in line)
-    assert ranges.keys() == pins.keys()
-    assert {name: pin for name, pin in pins.items() if pin not in ranges[name]} == {}
-    assert [name for name, span in ranges.items() if {one.operator for one in span} != {">=", "<"}] == []
-    assert set(project["optional-dependencies"]["app"]) <= set(project["dependencies"])
-    assert set(project["optional-dependencies"]["login"]) <= set(project["optional-dependencies"]["dev"])
+    licences = {name: build_licences.licence_of(found[name]) for name in ours}
+    assert {name: text for name, text in licences.items() if not FREE.search(text) or BINDING.search(text)} == {}
 
 
 def test_the_changelog_tells_of_this_version():

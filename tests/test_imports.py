@@ -1,31 +1,86 @@
-"""The core is light: importing it loads neither the network nor the dashboard."""
+"""The core is light: importing it loads nothing heavy, and it works where only its own dependencies are installed."""
 
-import ast
 import subprocess
 import sys
+from pathlib import Path
 
-from tests.pages.driving import ROOT
+import numpy as np
+import pytest
 
-HEAVY = ("torch", "torchvision", "streamlit", "plotly", "opacus", "pandas", "pyarrow", "pydicom", "opendp")
+from ppsets_core import MissingPackageError
+from ppsets_core.__main__ import main
+from ppsets_core.extras import EXTRAS
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = [*(package for packages in EXTRAS.values() for package in packages), "pyarrow", "opendp"]
+COMMANDS = """
+class NotInstalled:
+    def find_spec(name, path=None, target=None):
+        if name in sys.argv[1].split():
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, NotInstalled)
+from ppsets_core.__main__ import main
+for words in sys.argv[2:]:
+    print(words.split()[0], main(words.split()), file=sys.stderr)
+"""
+
+
+def run(code: str, *arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
 
 
 def test_import_loads_nothing_heavy():
-    code = f"import sys, ppsets_core; print([m for m in {HEAVY} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+    assert run(f"import ppsets_core; print([m for m in {HEAVY} if m in sys.modules])").stdout.strip() == "[]"
 
 
 def test_the_core_never_imports_streamlit():
     for file in (ROOT / "ppsets_core").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not any(name.partition(".")[0] == "streamlit" for name in names), file
+        lines = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
+        assert not [line for line in lines if line[:1] in (["import"], ["from"]) and "streamlit" in line[1]], file
 
 
 def test_figures_never_meet_a_half_loaded_pandas():
     """Plotly takes pandas as it finds it; another session's thread may be in the middle of loading it."""
-    figures = "import sys, ppsets_core.explore.figures"
-    code = f"{figures}; m = [*sys.modules]; print(m.index('pandas') < m.index('plotly'))"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "True"
+    code = "import ppsets_core.explore.figures; import plotly; m = [*sys.modules]; "
+    assert run(f"{code}print(m.index('pandas') < m.index('plotly'))").stdout.strip() == "True"
+
+
+def test_commands_without_x_rays_need_no_extra(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.dirichlet([1, 1, 6], 300)
+    labels = [rng.choice(["a", "b", "c"], p=row) for row in rows]
+    lines = [f"{i},{label},{','.join(map(str, row))}" for i, (label, row) in enumerate(zip(labels, rows, strict=True))]
+    (tmp_path / "scores.csv").write_text("\n".join(["patient,label,a,b,c", *lines]))
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    commands = [
+        "plan --n 1000 --epsilon 1",
+        "calibrate scores.csv --epsilon 1 --budget 3 --out cal.json",
+        "predict scores.csv --calibration cal.json --out sets.csv",
+        "predict scores.csv --calibration cal.json --out sets.parquet",
+        "check scores.csv --calibration cal.json",
+        "report cal.json --out report.html",
+        "ledger",
+    ]
+    missing = " ".join(package for packages in EXTRAS.values() for package in packages)
+    told = run(COMMANDS, missing, *commands, "app", "score . --out x.csv", folder=tmp_path).stderr
+    verbs = [line for line in told.splitlines() if line.split()[-1] in ("0", "2") and len(line.split()) == 2]
+    assert verbs == [*(f"{words.split()[0]} 0" for words in commands), "app 2", "score 2"], told
+    assert "This needs streamlit, which is not installed: pip install 'ppsets[app]'" in told
+    assert "pip install 'ppsets[xrays]'" in told
+
+
+@pytest.mark.parametrize("name", ["load_model", "predict_folder"])
+def test_the_library_asks_for_what_is_missing_by_name(name, monkeypatch):
+    import ppsets_core as pp
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingPackageError, match=r"This needs torch.*pip install 'ppsets\[xrays\]'"):
+        getattr(pp, name)
+
+
+def test_a_command_asks_for_what_is_missing_by_name(monkeypatch, capsys):
+    monkeypatch.setattr("ppsets_core.commands.plan.run", lambda args: __import__("plotly"))
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    assert main(["plan", "--n", "10", "--epsilon", "1"]) == 2
+    assert capsys.readouterr().err == "ppsets: This needs plotly, which is not installed: pip install 'ppsets[app]'\n"

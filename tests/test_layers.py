@@ -11,6 +11,7 @@ from tests.pages.driving import ROOT
 
 LAYERS = (
     ("errors", "memory", "version"),
+    ("extras",),
     ("background", "run"),
     ("validation", "places", "files", "access"),
     ("model_fingerprint", "synthetic"),

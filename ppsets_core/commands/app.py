@@ -3,9 +3,9 @@
 import argparse
 import runpy
 import sys
-from importlib.util import find_spec
 
 from ppsets_core.errors import InputError
+from ppsets_core.extras import need
 from ppsets_core.places import APP
 
 HELP = "start the dashboard"
@@ -21,8 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Hands over to Streamlit, which reads `.streamlit/config.toml` beside the app whatever the current folder is."""
     if args.port is not None and not 1 <= args.port <= HIGHEST_PORT:
         raise InputError(f"port must be from 1 to {HIGHEST_PORT}, not {args.port}.")
-    if find_spec("streamlit") is None:
-        raise InputError("The dashboard needs Streamlit, which is not installed: pip install streamlit")
+    need("streamlit", "plotly", "torch")
     sys.argv = ["streamlit", "run", str(APP), *_flags(args)]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ppsets_core.extras import need
+
 if TYPE_CHECKING:
     from ppsets_core.model.prediction import FolderPrediction, predict, predict_folder
     from ppsets_core.model.weights import XrayModel, load_model, save_model
@@ -21,4 +23,5 @@ __all__ = ["FolderPrediction", "XrayModel", "load_model", "predict", "predict_fo
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    need("torch", "torchvision", "safetensors")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -4,6 +4,7 @@ The schema: schemas/deployments-schema.yaml of github.com/opendp/deployments-reg
 entry is a draft for whoever answers for the release: it names no data set, and is sent nowhere.
 """
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -35,10 +36,24 @@ class Deployment:
 
 def registry_yaml(drawn: Drawn, deployment: Deployment) -> str:
     """The entry as the YAML file that the registry takes."""
-    import yaml
-
     head = f"# OpenDP's registry of deployments, schema of commit {SCHEMA_COMMIT}; a draft to read before it is sent.\n"
-    return head + yaml.safe_dump(registry_entry(drawn, deployment), sort_keys=False, allow_unicode=True, width=110)
+    return head + "\n".join(_yaml(registry_entry(drawn, deployment))) + "\n"
+
+
+def _yaml(value: object, indent: str = "") -> list[str]:
+    """Nested dictionaries and lists as lines of YAML; text is quoted as in JSON, which YAML reads."""
+    if isinstance(value, dict):
+        pairs = [(f"{indent}{key}:", inner) for key, inner in value.items()]
+    elif isinstance(value, list):
+        pairs = [(f"{indent}-", inner) for inner in value]
+    else:
+        plain = json.dumps(value, ensure_ascii=False)
+        return [plain.replace("e", ".0e") if isinstance(value, float) and "." not in plain else plain]
+    lines = []
+    for head, inner in pairs:
+        nested = isinstance(inner, dict | list)
+        lines += [head, *_yaml(inner, indent + "  ")] if nested else [f"{head} {_yaml(inner)[0]}"]
+    return lines
 
 
 def registry_entry(drawn: Drawn, deployment: Deployment) -> dict[str, object]:

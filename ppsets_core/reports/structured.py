@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ppsets_core.diagnose import Answer
 from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.extras import need
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.version import __version__
 from ppsets_core.wording import NOT_A_DEVICE, describe, scope
@@ -53,6 +54,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 def structured_report(answer: Answer, origin: Provenance) -> bytes:
     """One file: the set as findings, likeliest first; every probability with its cutoff; how it all came about."""
+    need("highdicom", "pydicom")
     from highdicom import UID
     from highdicom.sr import ComprehensiveSR
 

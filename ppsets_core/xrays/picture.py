@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from PIL import Image, ImageChops, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
 
-from ppsets_core.errors import FileError
+from ppsets_core.errors import FileError, MissingPackageError
+from ppsets_core.extras import need
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.frame import Frame, find_frame
@@ -117,12 +118,13 @@ def decode(data: bytes, name: str, at_least: int | None = None) -> Picture:
         raise FileError(why_not_a_picture(data[:HEAD]))
     try:
         if kind == "DICOM":
+            need("pydicom")
             from ppsets_core.xrays.dicom import decode_dicom  # pydicom is slow to import; most folders do not need it
 
             grey, chroma, header = decode_dicom(data)
         else:
             (grey, chroma), header = _decode_with_pillow(data, kind, at_least), NO_HEADER
-    except FileError:
+    except (FileError, MissingPackageError):
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise FileError(TOO_MANY_PIXELS) from error

@@ -9,7 +9,6 @@ import tomllib
 import pytest
 
 from ppsets_core.__main__ import main
-from ppsets_core.commands import app
 from ppsets_core.places import APP
 from tests.pages.driving import ROOT
 
@@ -73,6 +72,6 @@ def test_a_port_that_cannot_be_is_refused(port, capsys):
 
 
 def test_without_streamlit_it_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setattr(app, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "streamlit", None)
     assert main(["app"]) == 2
-    assert "pip install streamlit" in capsys.readouterr().err
+    assert "This needs streamlit, which is not installed: pip install 'ppsets[app]'" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """`calibrate` from a folder of Parquet or a large CSV: the same charge and the same people as from a file in memory."""
 
 import json
+import sys
 
 import pytest
 
@@ -110,7 +111,7 @@ def test_an_unsafe_or_unclear_cluster_is_refused_before_anything_is_read(tmp_pat
 
 
 def test_without_dask_a_cluster_says_what_to_install(tmp_path, ledger, capsys, monkeypatch):
-    monkeypatch.setattr("ppsets_core.run.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     path = write_parts(records_frame(60), tmp_path / "ward", 1)
     assert calibrate(path, ledger, "--budget", "1", "--cluster", "tcp://127.0.0.1:8786") == 2
     assert "pip install 'ppsets[cluster]'" in capsys.readouterr().err

@@ -74,7 +74,7 @@ def installed(tmp_path_factory) -> Iterator[Installed]:
     venv.create(environment, with_pip=True, clear=True)
     package = Installed(environment, folder)
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    command = [str(package.scripts / "python"), "-m", "pip", "install", "-q", "."]
+    command = [str(package.scripts / "python"), "-m", "pip", "install", "-q", ".[app]"]
     done = subprocess.run(command, cwd=tree, env=variables, capture_output=True, text=True, timeout=INSTALL_SECONDS)
     assert done.returncode == 0, done.stderr
     shutil.rmtree(tree)
