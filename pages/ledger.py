@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
+from pages.widgets.downloads import offer_download
 from pages.widgets.ledger.open_account import open_account_step
 from pages.widgets.ledger.raise_budget import raise_budget_step
 from pages.widgets.person import first_budget, may, may_open
@@ -84,10 +85,8 @@ def _releases(ledger: Ledger) -> None:
         alt="All releases, newest first",
     )
     with st.container(horizontal=True):
-        st.download_button("Export releases (CSV)", export_csv(ledger), "releases.csv", "text/csv", on_click="ignore")
-        st.download_button(
-            "Export everything (JSON)", export_json(ledger), "ledger.json", "application/json", on_click="ignore"
-        )
+        offer_download("Export releases (CSV)", export_csv(ledger), "releases.csv", key="export_csv")
+        offer_download("Export everything (JSON)", export_json(ledger), "ledger.json", key="export_json")
     _use_again([release for release in newest_first if release.calibration is not None])
 
 
@@ -103,13 +102,8 @@ def _use_again(releases: list[Release]) -> None:
         if st.button("Use this calibration", key="use_release"):
             set_active_calibration(calibration, release.account)
             st.rerun()
-        st.download_button(
-            "Download it (JSON)",
-            calibration.to_json(),
-            f"calibration-{release.id}.json",
-            "application/json",
-            key="download_release",
-            on_click="ignore",
+        offer_download(
+            "Download it (JSON)", calibration.to_json(), f"calibration-{release.id}.json", key="download_release"
         )
     if active_calibration() == calibration:
         st.success("In use in this browser session.")

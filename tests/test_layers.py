@@ -10,7 +10,7 @@ import pytest
 from tests.pages.driving import ROOT
 
 LAYERS = (
-    ("errors", "memory", "version"),
+    ("errors", "memory", "progress", "version"),
     ("extras",),
     ("background", "run"),
     ("validation", "places", "files", "access"),

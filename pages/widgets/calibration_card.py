@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
+from pages.widgets.downloads import offer_download
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, Simulation
@@ -33,23 +34,12 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
     st.caption(as_text(f"From {source}: {describe(calibration, _unit(calibration))}."))
     ledger = open_ledger()
     with st.container(horizontal=True):
-        st.download_button(
-            "Download calibration (JSON)",
-            calibration.to_json(),
-            file_name="calibration.json",
-            mime="application/json",
-            key=f"{key}_json",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
+        offer_download("Download calibration (JSON)", calibration.to_json(), "calibration.json", key=f"{key}_json")
+        offer_download(
             "Report to print (HTML)",
             lambda: calibration_report(calibration, payer_of(calibration, ledger)),
-            file_name="calibration-report.html",
-            mime="text/html",
+            "calibration-report.html",
             key=f"{key}_report",
-            on_click="ignore",
-            icon=":material/description:",
         )
         if st.button("Go to Diagnose", key=f"{key}_diagnose", type="primary", icon=":material/arrow_forward:"):
             set_active_calibration(calibration, source)

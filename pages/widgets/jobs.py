@@ -79,11 +79,10 @@ def show_progress(key: str, words: str, draw: Callable[[JobProgress], None] | No
     """A bar and a Cancel button, twice a second, until the work ends; `draw` adds what the work tells meanwhile."""
     if not is_running(key):
         st.rerun()
-    job = st.session_state[key]
-    progress = job.progress
+    progress: JobProgress = st.session_state[key].progress
     count = f" {progress.done:,} of {progress.total:,}" if progress.total else ""
     left = "" if progress.seconds_left is None else f", {duration(progress.seconds_left)} left"
-    st.progress(job.share, text=f"{progress.stage or words}{count}{left}")
+    st.progress(progress.share, text=f"{progress.stage or words}{count}{left}")
     st.button("Cancel", key=f"{key}-cancel", icon=":material/stop_circle:", on_click=_cancel, args=(key,))
     if draw:
         draw(progress)

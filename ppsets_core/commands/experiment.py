@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ppsets_core.commands.progress_bar import Bar
+from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.errors import FileError, InputError
 
 HELP = "run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture"
@@ -58,7 +58,7 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     from ppsets_core.explore.page import draw_page, write_page
 
     experiment = import_module(f"ppsets_core.experiments.{name.replace('-', '_')}")
-    result = experiment.run(seed=args.seed, progress=Bar(name), **_own(name, args, out))
+    result = experiment.run(seed=args.seed, progress=ProgressBar(name), **_own(name, args, out))
     findings = experiment.findings(result)
     text = findings.as_json(_command(name, args))
     figures = experiment.figures(result)
@@ -85,7 +85,7 @@ def _own(name: str, args: argparse.Namespace, out: Path) -> dict[str, Any]:
     if name == "two-by-two" and getattr(args, "train", None):
         from ppsets_core.experiments.two_by_two_training import train_both
 
-        own["softmax"] = train_both(args.train, out, args.seed, Bar)
+        own["softmax"] = train_both(args.train, out, args.seed, ProgressBar)
     return own
 
 

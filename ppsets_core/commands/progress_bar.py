@@ -1,23 +1,30 @@
-"""A progress bar on standard error, for people: nothing is written where nobody looks."""
+"""A progress bar on standard error; nothing is written unless that is a terminal."""
 
 import sys
+import time
 from typing import TextIO
 
-WIDTH = 30
+from ppsets_core.progress import Pace
+from ppsets_core.wording import duration
+
+WIDTH, EVERY = 30, 0.2
+"""Characters of the bar, and seconds between two drawings of it."""
 
 
-class Bar:
-    """Call it with (done, total); it redraws one line, and ends it when all is done."""
+class ProgressBar(Pace):
+    """Call it with (done, total): it redraws one line, with the time left, and ends it when all is done."""
 
-    def __init__(self, name: str, stream: TextIO | None = None) -> None:
-        self._name, self._stream, self._shown = name, stream or sys.stderr, -1
+    def __init__(self, stage: str, stream: TextIO | None = None) -> None:
+        super().__init__(stage)
+        self._stream, self._drawn = stream or sys.stderr, float("-inf")
 
     def __call__(self, done: int, total: int) -> None:
-        percent = 100 * done // total
-        if percent == self._shown or not self._stream.isatty():
+        super().__call__(done, total)
+        now, is_done = time.monotonic(), done >= total
+        if not self._stream.isatty() or (now - self._drawn < EVERY and not is_done):
             return
-        self._shown = percent
-        filled = WIDTH * done // total
-        end = "\n" if done >= total else ""
-        line = f"\r{self._name} [{'#' * filled}{'.' * (WIDTH - filled)}] {percent:3d}%"
-        print(line, end=end, file=self._stream, flush=True)
+        self._drawn = now
+        filled = round(WIDTH * self.share)
+        left = "" if is_done or self.seconds_left is None else f", {duration(self.seconds_left)} left"
+        line = f"\r\033[K{self.stage} [{'#' * filled}{'.' * (WIDTH - filled)}] {done:,} of {total:,}{left}"
+        print(line, end="\n" if is_done else "", file=self._stream, flush=True)

@@ -5,7 +5,7 @@ import pytest
 
 from ppsets_core.__main__ import main
 from ppsets_core.commands.experiment import NAMES
-from ppsets_core.commands.progress_bar import Bar
+from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.explore.page import draw_page, write_page
 from ppsets_core.explore.style import figure
 
@@ -55,11 +55,11 @@ def test_the_bar_fills_up_for_people_only():
             return True
 
     terminal, pipe = Terminal(), io.StringIO()
-    for bar in (Bar("levels", terminal), Bar("levels", pipe)):
+    for bar in (ProgressBar("levels", terminal), ProgressBar("levels", pipe)):
         for done in range(1, 5):
             bar(done, 4)
     assert "levels [#######" in terminal.getvalue()
-    assert terminal.getvalue().endswith("100%\n")
+    assert terminal.getvalue().endswith("4 of 4\n")
     assert pipe.getvalue() == ""
 
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.widgets.downloads import offer_download
 from pages.widgets.guard import guarded
 from ppsets_core import Calibration
 from ppsets_core.method.calibration import Drawn
@@ -26,12 +27,9 @@ def offer_registry_entry(calibration: Drawn, key: str) -> None:
         if not (curator.strip() and region.strip() and author.strip()):
             st.info("Fill in all four to get the file.")
             return
-        st.download_button(
+        offer_download(
             "Download entry (YAML)",
             registry_yaml(calibration, Deployment(curator, kind, region, author)),
-            file_name="registry-entry.yaml",
-            mime="application/yaml",
+            "registry-entry.yaml",
             key=f"{key}_registry",
-            on_click="ignore",
-            icon=":material/download:",
         )

@@ -4,6 +4,7 @@ import math
 
 import streamlit as st
 
+from pages.widgets.downloads import offer_download
 from pages.widgets.person import may
 from pages.widgets.session import open_ledger
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
@@ -109,11 +110,4 @@ def _show_private(check: PrivateCheck, calibration: Drawn) -> None:
     ]
     st.success(f"Released for ε = {check.epsilon:g}: this may be shown to anyone.")
     st.dataframe(rows, hide_index=True, alt="The private check's shares with their intervals")
-    st.download_button(
-        "Download the private check (JSON)",
-        check.to_json(),
-        "private-check.json",
-        "application/json",
-        key="check_json",
-        on_click="ignore",
-    )
+    offer_download("Download the private check (JSON)", check.to_json(), "private-check.json", key="check_json")

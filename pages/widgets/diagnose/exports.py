@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
+from pages.widgets.downloads import offer_download
 from ppsets_core.diagnose import Answer
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.table import csv_of
@@ -14,35 +15,26 @@ from ppsets_core.reports.structured import WHO_IS_NAMED, has_structured_report, 
 def show_exports(answers: list[Answer], examined: Examined, origin: Provenance) -> None:
     marks = marks_of(examined.id)
     with st.container(horizontal=True):
-        st.download_button(
+        offer_download(
             "Download all results (CSV)",
             lambda: csv_of(answers, origin, marks),
-            file_name="prediction_sets.csv",
-            mime="text/csv",
+            "prediction_sets.csv",
             key="diagnose_csv",
-            on_click="ignore",
-            icon=":material/download:",
         )
-        st.download_button(
+        offer_download(
             "Report to print (HTML)",
             lambda: batch_report(answers, origin, examined.findings.refused, synthetic=examined.synthetic, marks=marks),
-            file_name="prediction-sets-report.html",
-            mime="text/html",
+            "prediction-sets-report.html",
             key="diagnose_report",
-            on_click="ignore",
-            icon=":material/description:",
             help="With every picture's name and a small copy of it: hand it only to those who may see them.",
         )
         referable = sum(map(has_structured_report, answers))
         if referable:
-            st.download_button(
+            offer_download(
                 "DICOM structured reports (zip)",
                 lambda: zipped(structured_reports(answers, origin)),
-                file_name="structured-reports.zip",
-                mime="application/zip",
+                "structured-reports.zip",
                 key="diagnose_sr",
-                on_click="ignore",
-                icon=":material/folder_zip:",
             )
     if referable:
         st.caption(f"Structured reports for {referable:,} of {len(answers):,} X-rays (DICOM). {WHO_IS_NAMED}")

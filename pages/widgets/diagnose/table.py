@@ -8,6 +8,7 @@ from pages.widgets.data_sets import data_sets
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.data_set import show_data_set
 from pages.widgets.diagnose.familiar import show_alarm
+from pages.widgets.downloads import offer_download
 from pages.widgets.score_files import LARGEST_MB, TABLES
 from pages.widgets.text import as_text
 from ppsets_core.data import read_scores
@@ -111,27 +112,16 @@ def _show_rows(sets: PatientSets, tally: dict[str, int], of: str) -> None:
 
 def _downloads(sets: PatientSets, origin: Provenance) -> None:
     kinds = {
-        "CSV": ("csv", "text/csv", lambda: csv_of_sets(sets, origin)),
-        "Parquet": ("parquet", "application/octet-stream", lambda: parquet_of_sets(sets, origin)),
-        "JSON": ("json", "application/json", lambda: json_of_sets(sets, origin).encode()),
+        "CSV": ("csv", lambda: csv_of_sets(sets, origin)),
+        "Parquet": ("parquet", lambda: parquet_of_sets(sets, origin)),
+        "JSON": ("json", lambda: json_of_sets(sets, origin).encode()),
     }
     with st.container(horizontal=True):
-        for label, (ending, mime, make) in kinds.items():
-            st.download_button(
-                f"Download all sets ({label})",
-                make,
-                f"prediction_sets.{ending}",
-                mime,
-                key=f"table_{ending}",
-                on_click="ignore",
-                icon=":material/download:",
-            )
-        st.download_button(
+        for label, (ending, make) in kinds.items():
+            offer_download(f"Download all sets ({label})", make, f"prediction_sets.{ending}", key=f"table_{ending}")
+        offer_download(
             "Report to print (HTML)",
             lambda: table_report(sets, origin),
             "prediction-sets-report.html",
-            "text/html",
             key="table_report",
-            on_click="ignore",
-            icon=":material/description:",
         )

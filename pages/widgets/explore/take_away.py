@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.widgets.downloads import offer_download
 from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
 
 
@@ -15,22 +16,16 @@ def take_away(
     else the points that are drawn."""
     file = name.lower().replace(" ", "-")
     with st.container(horizontal=True):
-        st.download_button(
+        offer_download(
             "Figures (HTML)",
             lambda: whole_page(f"{name}: {said}", figures),
-            file_name=f"{file}.html",
-            mime="text/html",
+            f"{file}.html",
             key=f"take_figures_{file}",
-            on_click="ignore",
-            icon=":material/download:",
             help="One file that opens in any browser, without a network. For a picture, use the camera above a figure.",
         )
-        st.download_button(
+        offer_download(
             "Numbers (CSV)",
             lambda: csv_of_rows(numbers_of(figures) if rows is None else rows),
-            file_name=f"{file}.csv",
-            mime="text/csv",
+            f"{file}.csv",
             key=f"take_numbers_{file}",
-            on_click="ignore",
-            icon=":material/download:",
         )

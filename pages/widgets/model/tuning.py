@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.active_model import active_model
+from pages.widgets.downloads import offer_download
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.model.files import bytes_of
 from pages.widgets.model.settings import PrivacySettings, Settings, choose_settings
@@ -113,14 +114,11 @@ def _show(tuned: Tuned) -> None:
     with st.container(horizontal=True):
         if st.button("Use this model", type="primary", key="tune_use"):
             switch_to(tuned.result.model, "weights fine-tuned in this session")
-        st.download_button(
+        offer_download(
             "Download the weights (safetensors)",
             lambda: bytes_of(tuned.result.model),
-            file_name="fine_tuned.safetensors",
-            mime="application/octet-stream",
+            "fine_tuned.safetensors",
             key="tune_download",
-            on_click="ignore",
-            icon=":material/download:",
         )
     st.caption(
         "A calibration made with other weights does not hold for these: calibrate again after switching, "

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.widgets.active_model import active_model, model_name
+from pages.widgets.downloads import offer_download
 from pages.widgets.model.files import bytes_of, model_from
 from pages.widgets.model.switch import switch_to, switch_to_bundled, uses_bundled
 from pages.widgets.text import as_text
@@ -16,14 +17,11 @@ def show_weights() -> None:
     with st.container(horizontal=True):
         if st.button("Back to the bundled weights", key="model_bundled", disabled=uses_bundled()):
             switch_to_bundled()
-        st.download_button(
+        offer_download(
             "Download these weights",
             lambda: bytes_of(active_model()),
-            file_name="resnet18_xray.safetensors",
-            mime="application/octet-stream",
+            "resnet18_xray.safetensors",
             key="model_download",
-            on_click="ignore",
-            icon=":material/download:",
         )
     st.subheader("Load other weights", anchor=False)
     st.write(
