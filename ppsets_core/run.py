@@ -22,13 +22,12 @@ from urllib.parse import urlsplit
 
 from ppsets_core.errors import ClusterError, PpsetsError
 from ppsets_core.extras import need
+from ppsets_core.progress import Progress
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Result = TypeVar("Result")
-Progress = Callable[[int, int], None]
-"""Called with how many tasks are done and how many there are; it may raise to cancel."""
 
 SECONDS_TO_CONNECT = 20
 PATIENCE = 20.0  # seconds without any worker, or without the scheduler

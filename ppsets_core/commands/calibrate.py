@@ -13,7 +13,8 @@ from ppsets_core.commands.arguments import (
     novelty_target,
     target,
 )
-from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
+from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
+from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.data import Records, one_per_patient, read_scores
 from ppsets_core.data.counting import Chosen, Counted, choose, count
 from ppsets_core.data.data_set import is_large, open_data_set
@@ -94,7 +95,7 @@ def _read(args: argparse.Namespace) -> tuple[Records, Plan]:
 def _counted(args: argparse.Namespace, executor: Executor) -> tuple[Counted, Plan]:
     """Counts, made before anything is charged: what fails here costs nothing."""
     data_set = open_data_set(args.scores, group=_group(args), split=args.split)
-    choosing, counting = Steps("Choosing one record per patient"), Steps("Counting")
+    choosing, counting = ProgressBar("Choosing one record per patient"), ProgressBar("Counting")
     chosen = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)
     _say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
     planned = _plan(args, chosen)

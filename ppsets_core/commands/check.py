@@ -11,8 +11,9 @@ import numpy as np
 
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.calibrate import DATASET_HELP
-from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
+from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import saved_calibration
+from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import is_table, open_table, read_table
 from ppsets_core.data import Records, one_per_patient
@@ -84,7 +85,7 @@ def _counted(args: argparse.Namespace, calibration: Drawn, executor: Executor) -
     data_set = open_table(args.patients, calibration, args.split)
     calibration.check_fits(data_set.classes, data_set.model)
     of: DataSet | Chosen = data_set
-    identify, choosing, checking = None, Steps("Choosing one record per patient"), Steps("Checking")
+    identify, choosing, checking = None, ProgressBar("Choosing one record per patient"), ProgressBar("Checking")
     if args.private:
         of = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)
         identify = Ledger(args.ledger).identify(len(of))

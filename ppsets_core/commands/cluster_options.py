@@ -1,8 +1,6 @@
 """`--cluster`, `--workers` and their kin: where a verb does its work."""
 
 import argparse
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,25 +44,3 @@ def executor_for(args: argparse.Namespace) -> Iterator[Executor]:
             yield found
     else:
         yield IN_PROCESS
-
-
-class Steps:
-    """How much of a long step is done, and how long the rest will take, on a terminal."""
-
-    def __init__(self, words: str) -> None:
-        self._words, self._start, self._shown = words, time.monotonic(), 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if not sys.stderr.isatty() or (done < total and now - self._shown < 0.5):
-            return
-        self._shown = now
-        rest = f", {_duration((now - self._start) / done * (total - done))} left" if 0 < done < total else ""
-        end = "\n" if done >= total else ""
-        print(f"\r\033[K{self._words}: {done:,} of {total:,}{rest}", end=end, file=sys.stderr, flush=True)
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

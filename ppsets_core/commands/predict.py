@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
+from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import saved_calibration, write_all_new, write_new
+from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import WRITERS, in_lines, in_short, is_table, open_table, read_table, writer_for
 from ppsets_core.data.data_set import is_data_set
@@ -71,7 +72,7 @@ def _data_set(args: argparse.Namespace, calibration: Drawn) -> int:
     if args.sr or args.report:
         raise InputError("--sr and --report are for X-rays and tables, not for a data set.")
     data_set = open_table(args.images[0], calibration, args.split)
-    steps = Steps("Finding sets")
+    steps = ProgressBar("Finding sets")
     with executor_for(args) as executor:
         tally = write_sets(data_set, calibration, args.out, executor=executor, progress=steps)
     alarm = tally.alarm(calibration, data_set.model)

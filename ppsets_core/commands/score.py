@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ppsets_core.commands.cluster_options import Steps, add_cluster, executor_for, is_wanted
+from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import check_new, write_new
+from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files import Refused
 from ppsets_core.files.names import plain_cell
@@ -104,7 +105,7 @@ def _run_parts(args: argparse.Namespace) -> int:
         out.mkdir(parents=True, exist_ok=True)
         jobs = plan_parts(folder, model, weights, out)
         waiting = [job for job in jobs if not is_written(job)]
-        steps = Steps(f"Parts scored, {len(jobs) - len(waiting)} of {len(jobs)} were there")
+        steps = ProgressBar(f"Parts scored, {len(jobs) - len(waiting)} of {len(jobs)} were there")
         with executor_for(args) as executor:
             write = write_part if executor is IN_PROCESS else write_part_alone
             for _ in map_tasks(write, [(job,) for job in waiting], executor, steps):

@@ -12,7 +12,8 @@ from ppsets_core.data.records import Records, chosen
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.sets import coverage_counts, prediction_sets
-from ppsets_core.run import IN_PROCESS, Executor, Progress, sum_tasks
+from ppsets_core.progress import Progress
+from ppsets_core.run import IN_PROCESS, Executor, sum_tasks
 
 
 @dataclass(frozen=True, eq=False)

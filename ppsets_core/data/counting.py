@@ -12,7 +12,8 @@ from ppsets_core.data.records import Records, chosen
 from ppsets_core.errors import FileError
 from ppsets_core.method.bins import BinCounter
 from ppsets_core.method.plan import DIAGNOSIS, Plan
-from ppsets_core.run import IN_PROCESS, Executor, Progress, map_tasks, sum_tasks
+from ppsets_core.progress import Progress
+from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
 
 
 class Gathering(Protocol):

@@ -14,7 +14,8 @@ from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import FileError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.novelty import Alarm, watch_for
-from ppsets_core.run import IN_PROCESS, Executor, Progress, sum_tasks
+from ppsets_core.progress import Progress
+from ppsets_core.run import IN_PROCESS, Executor, sum_tasks
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table
-from ppsets_core.explore import Progress
 from ppsets_core.explore.style import GREY, figure, look_of
 from ppsets_core.method.bins import Runs
 from ppsets_core.method.plan import plan
@@ -19,6 +18,7 @@ from ppsets_core.method.release import as_records, release, release_distribution
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.rules.mechanism import Mechanism, log_weights
 from ppsets_core.method.rules.paper import PaperQuantile, best_gamma, paper_level
+from ppsets_core.progress import Progress
 
 ALPHA = 0.1
 SMALL_N, SMALL_M = 8, 4

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined, sweep_numbers, sweep_table, with_rule
-from ppsets_core.explore import Progress, label_of
+from ppsets_core.explore import label_of
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.sweeps import (
     Sweep,
@@ -17,6 +17,7 @@ from ppsets_core.explore.sweeps import (
     sweep_figure,
 )
 from ppsets_core.method.rules.paper import Paper
+from ppsets_core.progress import Progress
 
 ALPHA, N = 0.1, 1000
 PAPERS_EPSILON, PAPERS_MEDIAN = 10.0, 0.904

@@ -10,10 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
-from ppsets_core.explore import NONPRIVATE, Progress, label_of, part_of
+from ppsets_core.explore import NONPRIVATE, label_of, part_of
 from ppsets_core.explore.labelled import Labelled, simulated_imagenet
 from ppsets_core.explore.sweeps import QUANTITIES, Sweep, outcomes_of, sweep
 from ppsets_core.method.simulate import Outcome
+from ppsets_core.progress import Progress
 
 IMAGENET_N, IMAGENET_EVALUATED, CORONAHACK_N = 30_000, 20_000, 1000
 

@@ -8,12 +8,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.experiments.findings import Findings, Table, joined
-from ppsets_core.explore import NONPRIVATE, Progress, label_of
+from ppsets_core.explore import NONPRIVATE, label_of
 from ppsets_core.explore.level_curves import LevelCurves, level_curves, level_figure
 from ppsets_core.explore.sweeps import log_grid
 from ppsets_core.method.plan import smallest_n
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.rules.paper import Paper
+from ppsets_core.progress import Progress
 
 ALPHA = 0.1
 NS = tuple(round(n) for n in np.logspace(2, 4.5, 26))

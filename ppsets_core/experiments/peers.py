@@ -26,7 +26,7 @@ import plotly.graph_objects as go
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import InputError
 from ppsets_core.experiments.findings import Findings, Table, joined, standard_error
-from ppsets_core.explore import NONPRIVATE, Progress, label_of, part_of
+from ppsets_core.explore import NONPRIVATE, label_of, part_of
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import SKY, Look, add_goal, add_line, figure, log_ticks, look_of
 from ppsets_core.method.bins import runs_of
@@ -35,6 +35,7 @@ from ppsets_core.method.nonprivate import conformal_rank, nonprivate_threshold
 from ppsets_core.method.plan import Plan, plan
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.sets import conformity_scores
+from ppsets_core.progress import Progress
 from ppsets_core.validation import check_n
 
 ALPHA = 0.1

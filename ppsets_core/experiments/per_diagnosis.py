@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 from ppsets_core.data import Records
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined
-from ppsets_core.explore import Progress
 from ppsets_core.explore.expected_sets import ExpectedSets, by_diagnosis_figure
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import (
@@ -30,6 +29,7 @@ from ppsets_core.explore.style import (
 )
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
+from ppsets_core.progress import Progress
 
 ALPHA, N = 0.1, 1000
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

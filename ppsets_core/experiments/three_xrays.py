@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table
-from ppsets_core.explore import Progress
 from ppsets_core.explore.figures import softmax_figure
 from ppsets_core.explore.style import as_text, figure
 from ppsets_core.method.calibration import Simulation
@@ -18,6 +17,7 @@ from ppsets_core.method.plan import plan
 from ppsets_core.method.release import simulate
 from ppsets_core.method.sets import ranked_sets
 from ppsets_core.places import ASSETS
+from ppsets_core.progress import Progress
 from ppsets_core.wording import MARGINAL, NOT_A_DEVICE
 from ppsets_core.xrays import Picture, read_folder
 

@@ -11,13 +11,14 @@ import plotly.graph_objects as go
 from ppsets_core.data.bundled import read_rows
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table, joined, outcome_numbers, standard_error, with_rule
-from ppsets_core.explore import Progress, label_of, part_of
+from ppsets_core.explore import label_of, part_of
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import BLUE, GREY, ORANGE, VERMILLION, Look
 from ppsets_core.explore.sweeps import QUANTITIES, histogram_figure
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.places import ASSETS
+from ppsets_core.progress import Progress
 
 ALPHA, EPSILON, DELTA, N = 0.1, 8.0, 1e-5, 1000
 PLAIN = "plain"

@@ -4,17 +4,13 @@ labelled (public and simulated records), expected_sets, tradeoff_map, level_curv
 the other screens (figures), what all figures share (style), and figures as a page, a picture and CSV (page).
 """
 
-from collections.abc import Callable
-
 import pandas  # noqa: F401  plotly uses it where it is loaded: never half loaded, by another session at that moment
 
 from ppsets_core.method.rules import rule_named
+from ppsets_core.progress import Progress
 
 NONPRIVATE = "nonprivate"
 """What results call ordinary calibration, which every rule is compared with."""
-
-Progress = Callable[[int, int], None]
-"""Called with (done, total); may raise to cancel."""
 
 
 def label_of(series: str) -> str:

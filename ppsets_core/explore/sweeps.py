@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.errors import InputError
-from ppsets_core.explore import NONPRIVATE, Progress, part_of
+from ppsets_core.explore import NONPRIVATE, part_of
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import (
     AXES,
@@ -24,6 +24,7 @@ from ppsets_core.explore.style import (
 )
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
+from ppsets_core.progress import Progress
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 BINS = (10, 30, 100, 300, 1000, 3000, 10_000, 100_000)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.explore import Progress
 from ppsets_core.explore.expected_sets import expected_sets
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import AXES, GREY, figure
 from ppsets_core.method.plan import DIAGNOSIS, plan
+from ppsets_core.progress import Progress
 
 ALPHAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)

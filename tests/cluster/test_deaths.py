@@ -24,13 +24,13 @@ def ward(tmp_path, monkeypatch):
 def killing(monkeypatch, command: str, processes) -> None:
     """Kill them once some tasks are done."""
 
-    class Killing(cluster_options.Steps):
+    class Killing(cluster_options.ProgressBar):
         def __call__(self, done, total):
             if 0 < done < total:
                 for process in processes:
                     kill(process)
 
-    monkeypatch.setattr(f"ppsets_core.commands.{command}.Steps", Killing)
+    monkeypatch.setattr(f"ppsets_core.commands.{command}.ProgressBar", Killing)
 
 
 @pytest.mark.parametrize("who", ["a worker", "workers", "scheduler"])
