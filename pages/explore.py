@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from pages.widgets.explore.by_diagnosis import show_by_diagnosis
-from pages.widgets.explore.level_curves import show_levels
-from pages.widgets.explore.planner import show_planner
-from pages.widgets.explore.release import show_release
-from pages.widgets.explore.source import choose_records
+from pages.widgets.explore.planner import show_by_diagnosis, show_planner
+from pages.widgets.explore.shared import choose_records
 from pages.widgets.explore.splits import show_splits
+from pages.widgets.explore.statisticians import show_levels, show_release
 from pages.widgets.explore.tradeoff_map import show_map
 from pages.widgets.guard import guarded
 from pages.widgets.through_app import shown_by_app

@@ -6,30 +6,17 @@ from functools import partial
 from uuid import uuid4
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.widgets.explore.source import PublicRecords
-from pages.widgets.explore.take_away import take_away
+from pages.widgets.explore.shared import PublicRecords, alpha_slider, epsilon_slider, take_away
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
-from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import InputError
 from ppsets_core.background import JobProgress
-from ppsets_core.explore import label_of
+from ppsets_core.explore import label_of, sweeps
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.sweeps import (
-    AXES,
-    BINS,
-    EPSILONS,
-    Sweep,
-    histogram_figure,
-    outcomes_of,
-    record_counts,
-    size_figure,
-    sweep,
-    sweep_figure,
-    trends,
-)
+from ppsets_core.explore.style import AXES
 from ppsets_core.wording import with_margin
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}
@@ -39,9 +26,10 @@ LEAST = 100
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A sweep that was run, on which records, and in words on what."""
+    """A sweep, the digest of its records, and its settings in words."""
 
-    sweep: Sweep
+    sweep: sweeps.Sweep
+    alpha: float
     records: str
     words: str
     id: str = field(default_factory=lambda: uuid4().hex)
@@ -54,18 +42,17 @@ def show_splits(records: PublicRecords | None) -> None:
     )
     if records is None:
         return
-    if records.labelled is None:
-        raise InputError("Set sizes need a probability for each diagnosis and a label; this file has scores only.")
+    data = records.need_labelled()
     if len(records) < 2 * LEAST:
         raise InputError(f"Random splits need at least {2 * LEAST} records; there are {len(records)}.")
-    _choose_and_start(records, records.labelled)
+    _choose_and_start(records, data)
     if is_running(_JOB):
         show_progress(_JOB, "Splits:")
     if (found := collect(_JOB)) is not None:
         st.session_state[_DONE] = found
     done: Experiment | None = st.session_state.get(_DONE)
     if done is not None and done.records != records.digest:
-        st.info(as_text(f"What was run before is of other records ({done.words}), and not shown for these."))
+        st.info(as_text(f"The last run was on other records ({done.words}) and is not shown for these."))
     elif done is not None:
         _draw(done)
 
@@ -78,30 +65,31 @@ def _choose_and_start(records: PublicRecords, data: Labelled) -> None:
         )
         repetitions = st.select_slider("Random splits", [20, 50, 100, 200, 500, 1000], 100, key="explore_repetitions")
     with middle:
-        alpha = choose_alpha("explore_alpha")
+        alpha = alpha_slider()
     with right:
-        run, fixed = _choose_sweep(over, data)
+        sweep, fixed = _choose_sweep(over, data)
     label = "Run again" if _DONE in st.session_state else "Run"
     if st.button(label, type="primary", key="explore_run", icon=":material/play_arrow:", disabled=is_running(_JOB)):
         digest, words = records.digest, f"{records.name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
 
-        def work(report: JobProgress) -> Experiment:
-            return Experiment(run(repetitions, np.random.default_rng(0), alpha=alpha, progress=report), digest, words)
+        def work(progress: JobProgress) -> Experiment:
+            swept = sweep(repetitions, np.random.default_rng(0), alpha=alpha, progress=progress)
+            return Experiment(swept, alpha, digest, words)
 
         start_job(_JOB, work)
 
 
-def _choose_sweep(over: str, data: Labelled) -> tuple[Callable[..., Sweep], str]:
-    """The sweep, which is yet to be told how many splits, and in words what it holds fixed."""
+def _choose_sweep(over: str, data: Labelled) -> tuple[Callable[..., sweeps.Sweep], str]:
+    """The sweep, which still takes the number of splits and α, and what it holds fixed in words."""
     if over == "epsilon":
         n = _choose_n(data)
-        return partial(sweep, data, "epsilon", EPSILONS, n=n), f"n = {n:,}"
-    epsilon = choose_epsilon("explore_epsilon")
+        return partial(sweeps.sweep, data, over, sweeps.EPSILONS, n=n), f"n = {n:,}"
+    epsilon = epsilon_slider()
     if over == "n":
-        ns = record_counts(LEAST, len(data) - LEAST, 8)
-        return partial(sweep, data, "n", ns, epsilon=epsilon), f"ε = {epsilon:g}"
+        ns = sweeps.record_counts(LEAST, len(data) - LEAST, 8)
+        return partial(sweeps.sweep, data, over, ns, epsilon=epsilon), f"ε = {epsilon:g}"
     n = _choose_n(data)
-    return partial(sweep, data, "m", BINS, n=n, epsilon=epsilon), f"ε = {epsilon:g}, n = {n:,}"
+    return partial(sweeps.sweep, data, over, sweeps.BINS, n=n, epsilon=epsilon), f"ε = {epsilon:g}, n = {n:,}"
 
 
 def _choose_n(data: Labelled) -> int:
@@ -111,49 +99,53 @@ def _choose_n(data: Labelled) -> int:
 
 def _draw(experiment: Experiment) -> None:
     swept = experiment.sweep
-    st.caption(as_text(experiment.words) + ". Bands hold nine splits in ten; hollow marks: too few records.")
+    st.caption(as_text(experiment.words) + ". Bands: middle 90% of splits; hollow marks: too few records.")
     left, right = st.columns(2)
     left.subheader("Coverage", anchor=False)
-    coverage, size = sweep_figure(swept, "coverage"), sweep_figure(swept, "mean_size")
+    coverage, size = sweeps.sweep_figure(swept, "coverage"), sweeps.sweep_figure(swept, "mean_size")
     left.plotly_chart(coverage, key="explore_coverage", alt=f"Coverage against {swept.over}")
     right.subheader("Set size", anchor=False)
     right.plotly_chart(size, key="explore_size", alt=f"Set size against {swept.over}")
+    here = _draw_point(experiment)
+    rows = _table(swept)
+    with st.expander("The numbers"):
+        shown = [_with_margins(row) for row in rows]
+        st.dataframe(shown, hide_index=True, alt="Mean coverage and set size at each point")
+    take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
+
+
+def _draw_point(experiment: Experiment) -> dict[str, go.Figure]:
+    """One value of the sweep, split by split; its figures by title."""
+    swept = experiment.sweep
     st.subheader("One of these points, split by split", anchor=False)
-    middle = swept.values[len(swept.values) // 2]
     value = st.select_slider(
         AXES[swept.over].capitalize(),
         swept.values,
-        middle,
+        swept.values[len(swept.values) // 2],
         format_func=lambda v: f"{v:,g}",
         key=f"explore_point_{experiment.id}",
     )
     with st.container(horizontal=True, gap="medium", key="explore_mean_sizes"):
         place = swept.values.index(value)
-        for name, size_of in trends(swept, "mean_size").items():
-            found = with_margin(size_of.mean[place], size_of.margin[place])
-            st.metric(f"Set size, {label_of(name)}", found, width="content")
+        for name, trend in sweeps.trends(swept, "mean_size").items():
+            size = with_margin(trend.mean[place], trend.margin[place])
+            st.metric(f"Set size, {label_of(name)}", size, width="content")
     st.caption("± is a 95% margin of the mean over all splits. Planner expects the same size, within the margins.")
     results = swept.at(value)
-    alpha = next(iter(results.values())).plan.alpha
+    outcomes = sweeps.outcomes_of(results)
     figures = {
-        "Coverage": histogram_figure(outcomes_of(results), "coverage", alpha),
-        "Mean set size": histogram_figure(outcomes_of(results), "mean_size", alpha),
-        "Diagnoses in a set": size_figure(results),
+        "Coverage": sweeps.histogram_figure(outcomes, "coverage", experiment.alpha),
+        "Mean set size": sweeps.histogram_figure(outcomes, "mean_size", experiment.alpha),
+        "Diagnoses in a set": sweeps.size_figure(results),
     }
-    for column, (title, figure) in zip(st.columns(3), figures.items(), strict=True):
+    for column, (title, fig) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"**{title}**")
-        column.plotly_chart(figure, key=f"explore_{title}", alt=f"{title} at {value:g}, share by share")
-    rows = _table(swept)
-    with st.expander("The numbers"):
-        st.dataframe(
-            [_with_margins(row) for row in rows], hide_index=True, alt="Mean coverage and set size at each point"
-        )
-    here = {f"{title} at {value:g}": figure for title, figure in figures.items()}
-    take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
+        column.plotly_chart(fig, key=f"explore_{title}", alt=f"{title} at {value:g}, share by share")
+    return {f"{title} at {value:g}": fig for title, fig in figures.items()}
 
 
-def _table(swept: Sweep) -> list[dict[str, float]]:
-    coverage, size = trends(swept, "coverage"), trends(swept, "mean_size")
+def _table(swept: sweeps.Sweep) -> list[dict[str, float]]:
+    coverage, size = sweeps.trends(swept, "coverage"), sweeps.trends(swept, "mean_size")
     rows: list[dict[str, float]] = []
     for place, value in enumerate(swept.values):
         row = {OVER[swept.over]: value}

@@ -1,17 +1,14 @@
 """The trade-off map: what every α and ε would cost in set size; a click takes a point to Calibrate."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
-from pages.widgets.explore.source import PublicRecords
-from pages.widgets.explore.take_away import take_away
+from pages.widgets.explore.shared import PublicRecords, take_away
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.person import may_open
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
-from ppsets_core import InputError
 from ppsets_core.background import JobProgress
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.tradeoff_map import TradeoffMap, tradeoff_figure, tradeoff_map
@@ -41,8 +38,7 @@ def show_map(records: PublicRecords | None) -> None:
     )
     if records is None:
         return
-    if records.labelled is None:
-        raise InputError("Set sizes need a probability for each diagnosis and a label; this file has scores only.")
+    labelled = records.need_labelled()
     wanted = _choose(records)
     if (found := collect(_JOB)) is not None:
         st.session_state[_DONE] = found
@@ -53,7 +49,7 @@ def show_map(records: PublicRecords | None) -> None:
     asked_before = st.session_state.get(_ASKED) == wanted
     if not asked_before or (not is_running(_JOB) and st.button("Draw this map", key="map_again")):
         st.session_state[_ASKED] = wanted
-        start_job(_JOB, _work(records.labelled, wanted))
+        start_job(_JOB, lambda progress: _compute(labelled, wanted, progress))
     if is_running(_JOB):
         show_progress(_JOB, "Points planned:")
 
@@ -67,30 +63,22 @@ def _choose(records: PublicRecords) -> Wanted:
     return Wanted(records.digest, int(n), DIAGNOSIS if promise == EACH else None, rule)
 
 
-def _work(labelled: Labelled, wanted: Wanted) -> Callable[[JobProgress], tuple[Wanted, TradeoffMap]]:
-    def work(report: JobProgress) -> tuple[Wanted, TradeoffMap]:
-        return wanted, tradeoff_map(labelled, wanted.n, wanted.rule, per=wanted.per, progress=report)
-
-    return work
+def _compute(labelled: Labelled, wanted: Wanted, progress: JobProgress) -> tuple[Wanted, TradeoffMap]:
+    return wanted, tradeoff_map(labelled, wanted.n, wanted.rule, per=wanted.per, progress=progress)
 
 
 def _draw(found: TradeoffMap) -> None:
-    drawn = tradeoff_figure(found)
-    event = st.plotly_chart(
-        drawn,
-        key=_CHART,
-        on_select="rerun",
-        selection_mode="points",
-        alt="Mean set size over α and ε, with contour lines",
-    )
+    fig = tradeoff_figure(found)
+    shows = "Mean set size over α and ε, with contour lines"
+    event = st.plotly_chart(fig, key=_CHART, on_select="rerun", selection_mode="points", alt=shows)
     each = "" if found.per is None else " for each diagnosis"
     st.caption(
         f"Means over simulated calibrations with {found.n:,} of the records chosen above, drawn with replacement, "
         f"coverage promised{each}. Other patients and another model give other sizes. Crosses: too few records, "
         "so that nothing can be promised but sets of every diagnosis."
     )
-    said = f"n = {found.n:,}, the {RULES[found.method].label}, coverage promised{each or ' to all together'}"
-    take_away("Trade-off map", {"Mean set size": drawn}, said, _rows(found))
+    setting = f"n = {found.n:,}, the {RULES[found.method].label}, coverage promised{each or ' to all together'}"
+    take_away("Trade-off map", {"Mean set size": fig}, setting, _rows(found))
     for point in event.selection.points if may_open("calibrate") else ():
         _take_to_calibrate(found, float(point["y"]), float(point["x"]))
 
@@ -109,7 +97,7 @@ def _known(value: float) -> float | None:
 
 
 def _take_to_calibrate(found: TradeoffMap, log_alpha: float, log_epsilon: float) -> None:
-    """The figure's axes are logarithms; what is taken is the value nearest to them on the map."""
+    """Apply the α and ε of the map that are nearest to the figure's coordinates, which are logarithms."""
     apply_alpha(found.alphas[np.abs(np.log10(found.alphas) - log_alpha).argmin()])
     apply_epsilon(found.epsilons[np.abs(np.log10(found.epsilons) - log_epsilon).argmin()])
     st.session_state.pop(_CHART, None)

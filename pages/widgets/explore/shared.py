@@ -1,18 +1,24 @@
-"""Which records Explore looks at: public, simulated, or a file that its owner says is public."""
+"""What the views share: which records they look at (public, simulated, or a file that its owner says is public),
+the sliders, and downloads."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from pages.widgets.bundled import bundled_scores
+from pages.widgets.downloads import offer_download
 from pages.widgets.score_files import LARGEST_MB, SCORES
 from pages.widgets.session import open_ledger
+from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import InputError, Records, read_scores
 from ppsets_core.data.records import chosen
 from ppsets_core.explore.labelled import Labelled, simulated_records
+from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
 from ppsets_core.method.sets import conformity_scores
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
@@ -32,9 +38,15 @@ class PublicRecords:
     def __len__(self) -> int:
         return len(self.scores)
 
+    def need_labelled(self) -> Labelled:
+        """Refuse records that have scores only."""
+        if self.labelled is None:
+            raise InputError("Set sizes need a probability for each diagnosis and a label; this file has scores only.")
+        return self.labelled
+
     @property
     def digest(self) -> str:
-        """Tells these records from others, even of the same name."""
+        """Distinguishes these records from others, even of the same name."""
         return hashlib.sha256(np.ascontiguousarray(self.scores).tobytes()).hexdigest()
 
 
@@ -71,7 +83,7 @@ def _simulated() -> PublicRecords:
         *(0.0, 4.0, 1.6, 0.1),
         key="explore_signal",
         persist_state="session",
-        help="0 is guessing; at 3 it is hardly ever wrong. Its probabilities are exactly right, whatever this is.",
+        help="0 is guessing; at 3 it is almost never wrong. Its probabilities are always exactly right.",
     )
     labelled = simulated_records(count, classes, signal, np.random.default_rng(0))
     right = f"{100 * labelled.top_accuracy():.0f}%"
@@ -106,8 +118,8 @@ def _uploaded() -> PublicRecords | None:
 
 
 def _not_in_the_ledger(records: Records) -> Records:
-    """Records under the name of a privacy budget are private, whatever a tick says. Only the name is looked at: to be
-    told whether the ledger has met the records would be a way to guess them."""
+    """Refuse records under the name of a privacy budget, whatever is ticked. Only the name is compared: an answer about
+    the records themselves would help to guess them."""
     if (known := open_ledger().account_for(records)) is not None:
         raise InputError(
             f"The ledger keeps a privacy budget under this file's name, '{known.name}', so Explore refuses it. "
@@ -117,7 +129,7 @@ def _not_in_the_ledger(records: Records) -> Records:
 
 
 def _forget() -> None:
-    """Another file is another promise: that it is public must be said again."""
+    """Ask again whether the records are public: another file is another promise."""
     st.session_state.pop(_UPLOADED, None)
     st.session_state[_IS_PUBLIC] = False
 
@@ -128,3 +140,49 @@ def _from_file(records: Records) -> PublicRecords:
         records = chosen(records, np.sort(np.random.default_rng(0).choice(len(records), MOST, replace=False)))
     labelled = None if records.probabilities is None else Labelled.of(records)
     return PublicRecords(records.source, records.scores, labelled, records.classes)
+
+
+def alpha_slider() -> float:
+    """α, which all views share."""
+    return choose_alpha("explore_alpha")
+
+
+def epsilon_slider() -> float:
+    """ε, which all views share."""
+    return choose_epsilon("explore_epsilon")
+
+
+def choose_setting() -> tuple[float, float, int]:
+    """α, ε and a number of records n, side by side."""
+    left, middle, right = st.columns(3)
+    with left:
+        alpha = alpha_slider()
+    with middle:
+        epsilon = epsilon_slider()
+    n = right.number_input("Records n", 10, 200_000, 1000, 100, key="explore_planned_n", persist_state="session")
+    return alpha, epsilon, int(n)
+
+
+def take_away(
+    name: str, figures: Mapping[str, go.Figure], setting: str, rows: Sequence[Mapping[str, object]] | None = None
+) -> None:
+    """Download the figures as a page that works offline and the numbers as CSV, both made only when asked for.
+
+    setting: α, ε and the like in words, for the page's title.
+    rows: the view's own table; by default the points that are drawn.
+    """
+    file = name.lower().replace(" ", "-")
+    with st.container(horizontal=True):
+        offer_download(
+            "Figures (HTML)",
+            lambda: whole_page(f"{name}: {setting}", figures),
+            f"{file}.html",
+            key=f"take_figures_{file}",
+            help="One file that opens in any browser, without a network. For a picture, use the camera above a figure.",
+        )
+        offer_download(
+            "Numbers (CSV)",
+            lambda: csv_of_rows(numbers_of(figures) if rows is None else rows),
+            f"{file}.csv",
+            key=f"take_numbers_{file}",
+        )
