@@ -108,7 +108,7 @@ class Location:
 
     source: str
     row: str = "row"
-    rows: Sequence[int] | None = None  # the row or line number of each record, where it is not its position
+    rows: Sequence[int] | np.ndarray | None = None  # the row or line of each record, where not its position
     columns: tuple[str, ...] = ()  # names of an array's columns
     column: str | None = None  # name of the only column
 
@@ -116,7 +116,7 @@ class Location:
         name = self.column
         if column is not None:
             name = self.columns[column] if self.columns else str(column + 1)
-        where = f"{self.source}, {self.row} {self.rows[row] if self.rows else row + 1}"
+        where = f"{self.source}, {self.row} {row + 1 if self.rows is None else self.rows[row]}"
         return f"{where}, column '{name}'" if name else where
 
 

@@ -1,68 +1,119 @@
-"""Parquet's plain columns. What its footer says of sizes may be a lie, and a page of few bytes can stand for
-gigabytes, so it is parsed apart."""
+"""Parquet as Arrow: row groups of a file on this machine, or all of an upload, which is parsed in the sandbox because
+its footer may lie about sizes and a page of few bytes can stand for gigabytes."""
 
 import io
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ppsets_core.data.arrays import MAX_UNPACKED
-from ppsets_core.data.columns import LONGEST_TEXT, brief_name, check_cells, check_names, text_column
-from ppsets_core.errors import FileError
-from ppsets_core.files.column_names import RESERVED, TEXT, column_name
+from ppsets_core.data.columns import MAX_TEXT, RawBatch, brief_name, check_cells, check_names, check_type, is_text
+from ppsets_core.errors import FileError, InputError
+from ppsets_core.files.column_names import column_name
 from ppsets_core.files.sandbox import parse_in_sandbox
+from ppsets_core.validation import Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-THE_FILE = "the file"
+ROWS = 131_072  # a batch: its arrays stay in the processor's cache, and its overhead is small
 DAMAGED = "the Parquet file is damaged or cut short; save it again."
-OTHER_TYPE = "is neither of numbers nor of text; save it as text."
 TOO_LARGE = f"it unpacks to over {MAX_UNPACKED // 1_000_000} MB; save fewer columns."
+UPLOAD = "the file"
 
 
-def read_parquet(data: bytes, source: str, texts: frozenset[str]) -> dict[str, Any]:
-    """Every column of numbers or text, by name; others (dates, bytes) are passed over, nested ones refused."""
+def describe(path: Path, source: str) -> tuple[dict[str, "pa.DataType"], list[int]]:
+    """The type of each usable column by name, and the number of rows of each row group."""
+    with _refusing_damage(source):
+        file = _open(path)
+        groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        return {name: field.type for name, field in _fields(file, source).items()}, groups
+
+
+def read_row_groups(
+    path: Path, source: str, groups: range, first_row: int, wanted: tuple[str, ...]
+) -> Iterator[RawBatch]:
+    """The wanted columns of some row groups; `first_row` rows of the file come before them."""
+    with _refusing_damage(source):
+        file = _open(path)
+        fields = _fields(file, source)
+        raw = {fields[name].name: name for name in wanted}
+        file = _open(path, [name for name in _with_dictionaries(file) if name in raw])
+        for batch in file.iter_batches(ROWS, row_groups=list(groups), columns=list(raw), use_threads=False):
+            rows = range(first_row + 1, first_row + batch.num_rows + 1)
+            first_row += batch.num_rows
+            yield RawBatch(Location(source, rows=rows), {known: batch.column(name) for name, known in raw.items()})
+
+
+def _open(path: Path | io.BytesIO, dictionaries: list[str] | None = None) -> "pq.ParquetFile":
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(path, read_dictionary=dictionaries, pre_buffer=False, buffer_size=1 << 20)
+
+
+def _fields(file: "pq.ParquetFile", source: str) -> dict[str, "pa.Field"]:
+    """The usable columns by the name each stands for."""
+    named = [(column_name(field.name), field) for field in file.schema_arrow]
+    fields = [(name, field) for name, field in named if check_type(name, field.type, source, ())]
+    check_names([name for name, _ in fields], source)
+    return dict(fields)
+
+
+def _with_dictionaries(file: "pq.ParquetFile") -> list[str]:
+    """Columns of text to read as distinct values and references; Arrow cannot do so where text is delta-encoded."""
+    meta, schema = file.metadata, file.schema_arrow
+    delta = {
+        chunk.path_in_schema
+        for group in range(meta.num_row_groups)
+        for chunk in map(meta.row_group(group).column, range(meta.num_columns))
+        if any(encoding.startswith("DELTA") for encoding in chunk.encodings)
+    }
+    return [field.name for field in schema if is_text(field.type) and field.name not in delta]
+
+
+@contextmanager
+def _refusing_damage(source: str) -> Iterator[None]:
+    """Turn whatever pyarrow raises on a damaged file into one sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (FileNotFoundError, PermissionError) as error:
+        raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError):
+        raise FileError(f"{source}: {DAMAGED}") from None
+
+
+def read_upload(data: bytes, source: str) -> Iterator[RawBatch]:
+    """All columns of an upload, parsed in the sandbox."""
     import pyarrow as pa
 
     try:
         plain = parse_in_sandbox("ppsets_core.data.parquet:plain_columns", data)
     except FileError as error:
-        raise FileError(f"{source}: {str(error).removeprefix(f'{THE_FILE}: ')}") from None
-    table = pa.ipc.open_file(pa.BufferReader(plain)).read_all()
-    return {name: _cells(table.column(name), name, source, texts) for name in table.column_names}
-
-
-def _cells(column: "pa.ChunkedArray", name: str, source: str, texts: frozenset[str]) -> Any:
-    from pyarrow import types
-
-    if column_name(name) in texts:
-        return text_column(name, _objects(column), source)
-    if types.is_floating(column.type) or types.is_integer(column.type):
-        return column.to_numpy() if len(column) else np.array([])
-    return list(_objects(column))
-
-
-def _objects(column: "pa.ChunkedArray") -> Iterator[Any]:
-    for chunk in column.chunks:
-        yield from chunk.to_pylist()
+        raise FileError(f"{source}: {str(error).removeprefix(f'{UPLOAD}: ')}") from None
+    row = 0
+    for batch in pa.ipc.open_stream(pa.BufferReader(plain)):
+        rows = range(row + 1, row + batch.num_rows + 1)
+        row += batch.num_rows
+        yield RawBatch(Location(source, rows=rows), dict(zip(map(column_name, batch.schema.names), batch, strict=True)))
 
 
 def plain_columns(data: bytes) -> bytes:
-    """In a process apart: the columns that can be used, as Arrow writes them, with texts as long as they may be."""
+    """In the sandbox: the usable columns in Arrow's stream format, with texts of bounded length."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(io.BytesIO(data))
+        file = _open(io.BytesIO(data))
         _check_size(file)
-        schema = file.schema_arrow
-        wanted = [field.name for field in schema if _is_plain(field)]
-        words = [name for name in wanted if is_text(schema.field(name).type)]
-        table = pq.ParquetFile(io.BytesIO(data), read_dictionary=words).read(columns=wanted, use_threads=False)
-        _check_texts(table, words)
+        fields = [field.name for field in _fields(file, UPLOAD).values()]
+        dictionaries = [name for name in _with_dictionaries(file) if name in fields]
+        table = _open(io.BytesIO(data), dictionaries).read(columns=fields, use_threads=False)
+        _check_texts(table)
         return _written(table)
     except FileError:
         raise
@@ -73,61 +124,32 @@ def plain_columns(data: bytes) -> bytes:
 
 
 def _check_size(file: "pq.ParquetFile") -> None:
-    """By what the file says of itself; if that is a lie, memory runs out here and nowhere else."""
+    """By what the file says; if that is a lie, the sandbox runs out of memory and nothing else does."""
     meta, names = file.metadata, file.schema_arrow.names
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     rows = max(meta.num_rows, sum(group.num_rows for group in groups))
-    check_names([column_name(name) for name in names], THE_FILE)
-    check_cells(rows * max(1, len(names)), THE_FILE)
+    check_names([column_name(name) for name in names], UPLOAD)
+    check_cells(rows * max(1, len(names)), UPLOAD)
     if sum(group.total_byte_size for group in groups) > MAX_UNPACKED:
         raise FileError(TOO_LARGE)
 
 
-def _is_plain(field: "pa.Field") -> bool:
-    from pyarrow import types
-
-    if types.is_nested(field.type):
-        raise FileError(f"the column '{brief_name(field.name)}' is nested; give one plain number or text per cell.")
-    kind = field.type
-    number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
-    plain = number or is_text(kind) or is_blank_text(field)
-    if not plain and column_name(field.name) in RESERVED:
-        raise FileError(f"the column '{brief_name(field.name)}' {OTHER_TYPE}")
-    return plain
-
-
-def is_blank_text(field: "pa.Field") -> bool:
-    """A column of text without a single entry, which Arrow gives no type: one entry more and it would be text."""
-    from pyarrow import types
-
-    return types.is_null(field.type) and column_name(field.name) in TEXT
-
-
-def is_text(kind: "pa.DataType") -> bool:
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-
-
-def _check_texts(table: "pa.Table", names: list[str]) -> None:
-    """It can refer to one long text in every row: texts are measured before they are repeated."""
+def _check_texts(table: "pa.Table") -> None:
+    """Measure texts before they are repeated: one long text can stand in every row."""
     import pyarrow.compute as pc
 
-    letters = 0
-    for name in names:
-        for chunk in table.column(name).chunks:
-            words = getattr(chunk, "dictionary", chunk)
-            lengths = pc.binary_length(words)
-            if (pc.max(lengths).as_py() or 0) > LONGEST_TEXT:
+    size = 0
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        for chunk in column.chunks if is_text(column.type) else ():
+            lengths = pc.binary_length(getattr(chunk, "dictionary", chunk))
+            if (pc.max(lengths).as_py() or 0) > 4 * MAX_TEXT:
                 raise FileError(
-                    f"the column '{brief_name(name)}' has an entry of more than {LONGEST_TEXT:,} letters; "
+                    f"the column '{brief_name(name)}' has an entry of more than {MAX_TEXT:,} letters; "
                     "shorten it or leave the column out."
                 )
             indices = getattr(chunk, "indices", None)
-            letters += pc.sum(lengths if indices is None else lengths.take(indices)).as_py() or 0
-    if letters > MAX_UNPACKED:
+            size += pc.sum(lengths if indices is None else lengths.take(indices)).as_py() or 0
+    if size > MAX_UNPACKED:
         raise FileError(TOO_LARGE)
 
 
@@ -135,6 +157,6 @@ def _written(table: "pa.Table") -> bytes:
     import pyarrow as pa
 
     out = io.BytesIO()
-    with pa.ipc.new_file(out, table.schema) as writer:
+    with pa.ipc.new_stream(out, table.schema) as writer:
         writer.write_table(table)
     return out.getvalue()

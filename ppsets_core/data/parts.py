@@ -7,7 +7,6 @@ import numpy as np
 from ppsets_core.data.columns import Columns, brief_name
 from ppsets_core.errors import FileError
 from ppsets_core.files.column_names import SEEN, is_training
-from ppsets_core.validation import Location
 
 
 def are_training(splits: np.ndarray) -> np.ndarray:
@@ -28,7 +27,7 @@ def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
     kept = np.flatnonzero(~trained if split is None else splits == split)
     if not len(kept):
         raise FileError(f"{source}: {_nothing_left(splits, split)}")
-    return some_rows(columns, kept), int(trained.sum())
+    return columns.take(kept), int(trained.sum())
 
 
 def check_split(source: str, split: str | None) -> None:
@@ -42,15 +41,7 @@ def rows_of_part(columns: Columns, split: str | None, *, training: bool = False)
     if splits is None or (split is None and training):
         return columns
     kept = np.flatnonzero(~are_training(splits) if split is None else splits == split)
-    return some_rows(columns, kept) if len(kept) else None
-
-
-def some_rows(columns: Columns, kept: np.ndarray) -> Columns:
-    """Some rows by their places, each with its number in the file."""
-    place, number = columns.location, len(next(iter(columns.values.values())))
-    lines = range(1, number + 1) if place.rows is None else place.rows
-    values = {name: column[kept] for name, column in columns.values.items()}
-    return Columns(Location(place.source, place.row, rows=[lines[row] for row in kept.tolist()]), values)
+    return columns.take(kept) if len(kept) else None
 
 
 def parts_in_words(splits: np.ndarray | None, left_out: int) -> str:

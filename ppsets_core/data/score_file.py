@@ -10,34 +10,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ppsets_core.data.columns import INDEX, MAX_BYTES, TEXTS, Columns, brief_name, check_names
-from ppsets_core.data.delimited import read_delimited
+from ppsets_core.data.columns import INDEX, TEXTS, Columns, brief_name, check_names
 from ppsets_core.data.parts import usable_rows
+from ppsets_core.data.reader import read_columns
 from ppsets_core.data.records import Records
-from ppsets_core.data.tables import columns_of_json, columns_of_npy, columns_of_npz, columns_of_parquet
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
-from ppsets_core.files.handles import FileLike, name_of, read_bytes
-from ppsets_core.files.names import same_names, shown_name, unquoted
+from ppsets_core.files.handles import FileLike
+from ppsets_core.files.names import same_names, unquoted
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import FINGERPRINT
 from ppsets_core.validation import Location, check_probabilities, check_scores, refuse_first
-
-BY_FIRST_BYTES = {
-    b"\x93NUMPY": columns_of_npy,
-    b"PK\x03\x04": columns_of_npz,
-    b"PAR1": columns_of_parquet,
-    b"[": columns_of_json,
-    b"{": columns_of_json,
-}
-BY_ENDING = {
-    ".npy": columns_of_npy,
-    ".npz": columns_of_npz,
-    ".parquet": columns_of_parquet,
-    ".json": columns_of_json,
-    ".csv": read_delimited,
-    ".tsv": read_delimited,
-}
 
 IDENTIFIERS = ("id", "file", "patient", "index")
 Labels = Literal["needed", "optional"]
@@ -66,7 +49,7 @@ def read_scores(
         rows too, each with the file's own identifiers.
     """
     with as_file_errors():
-        columns, left_out = read_columns(file, name, texts_with(group, labels)), 0
+        columns, left_out = read_columns(file, name, texts_with(group, labels), classes), 0
         if labels == "needed" or split is not None:
             columns, left_out = usable_rows(columns, split)
         found = records_of(columns, classes=tuple(classes), group=group, labels=labels)
@@ -85,29 +68,6 @@ def as_file_errors() -> Iterator[None]:
 def texts_with(group: str | None, labels: Labels) -> frozenset[str]:
     """The columns that are read as text."""
     return TEXT | (set(IDENTIFIERS) if labels == "optional" else set()) | ({group} if group else set())
-
-
-def read_columns(file: bytes | str | Path | FileLike, name: str | None, texts: frozenset[str]) -> Columns:
-    """A file of any of the formats as columns, `texts` as text and the rest as numbers."""
-    source = shown_name(name or name_of(file) or "scores")
-    try:
-        data = read_bytes(file, MAX_BYTES + 1)
-    except FileError as error:
-        raise FileError(f"{source}: {error}") from None
-    if len(data) > MAX_BYTES:
-        raise FileError(f"{source}: larger than {MAX_BYTES // 1_000_000} MB; keep only the columns and rows needed.")
-    if not data.strip():
-        raise FileError(f"{source}: the file is empty. At least one record is needed.")
-    return _columns_of(data, source, texts)
-
-
-def _columns_of(data: bytes, source: str, texts: frozenset[str]) -> Columns:
-    """Content decides the format; the file's ending only where the first bytes are not a format's own."""
-    start = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
-    for mark, read in BY_FIRST_BYTES.items():
-        if start.startswith(mark):
-            return read(data.removeprefix(b"\xef\xbb\xbf"), source, texts)
-    return BY_ENDING.get(Path(source).suffix.casefold(), read_delimited)(data, source, texts)
 
 
 def records_of(

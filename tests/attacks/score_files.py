@@ -71,7 +71,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "minus.npy": (npy_header("<f8", (-2, -2), bytes(32)), "header is damaged"),
     "true.npy": (npy_header("<f8", (True,), bytes(8)), "header is damaged"),
     "unclosed.npy": (b"\x93NUMPY\x01\0v\0{'descr': '<f8'{" + b" " * 200, "header is damaged"),
-    "complex.npy": (npy(np.array([0.5 + 0.1j])), "no column of numbers"),
+    "complex.npy": (npy(np.array([0.5 + 0.1j])), "neither of numbers nor of text"),
     "no-bytes.npy": (npy_header("|S0", (10**15,)), "more than 12,000,000 cells"),
     "no-rows.npz": (zip_of({"probabilities.npy": npy_header("<f8", (0, 10**15))}), "more than 12,000,000 cells"),
     "zeros.npz": (npz(score=np.zeros(12_100_000, np.uint8)), "more than 12,000,000 cells"),
@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "commas.csv": (b"a,b\n" + b"," * 13_000_000, "more than 12,000,000 cells"),
     "lines.csv": (b"0\n" * 12_100_000, "more than 12,000,000 cells"),
     "text.csv": (b"label,score\n" + b"a" * 2000 + b",0.5\n", "1,000 letters"),
-    "field.csv": (b"label,score\n" + b"a" * 200_000 + b",0.5\n", "no readable line"),
+    "field.csv": (b"label,score\n" + b"a" * 200_000 + b",0.5\n", "1,000 letters"),
     "formula.csv": (b"score\n=1+1\n=cmd|' /C calc'!A0\n", "line 2, column 'score'"),
     "hidden.csv": (b"label,a,a\xe2\x80\x8b\na,0.5,0.5", "stands more than once"),
 }

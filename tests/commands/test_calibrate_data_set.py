@@ -7,7 +7,7 @@ import pytest
 
 from ppsets_core import FileError, Ledger, one_per_patient, plan, read_scores
 from ppsets_core.__main__ import main
-from ppsets_core.data import columns, data_set
+from ppsets_core.data import data_set, reader
 from ppsets_core.data.counting import choose, count
 from ppsets_core.data.data_set import open_data_set
 from ppsets_core.ledger import cohort
@@ -80,7 +80,7 @@ def test_each_diagnosis_and_each_group(tmp_path, ledger, capsys):
 
 def test_a_csv_beyond_the_limit_of_memory_is_read_in_blocks(tmp_path, ledger, monkeypatch):
     path = write_csv(records_frame(500), tmp_path / "ward.csv")
-    for module in (columns, data_set):
+    for module in (reader, data_set):
         monkeypatch.setattr(module, "MAX_BYTES", 1000)
     assert calibrate(path, ledger, "--budget", "1") == 0
 

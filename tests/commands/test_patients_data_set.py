@@ -9,7 +9,7 @@ import pytest
 
 from ppsets_core import Calibration, Ledger, one_per_patient
 from ppsets_core.__main__ import main
-from ppsets_core.data import data_set, parquet_parts, read_scores
+from ppsets_core.data import data_set, parquet, read_scores
 from ppsets_core.data.checked import check_data_set, check_sets
 from ppsets_core.data.counting import choose
 from ppsets_core.data.data_set import open_data_set
@@ -19,7 +19,7 @@ from tests.data.data_sets import CLASSES, records_frame, write_csv, write_parts
 
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch):
-    monkeypatch.setattr(parquet_parts, "ROWS", 37)
+    monkeypatch.setattr(parquet, "ROWS", 37)
     monkeypatch.setattr(data_set, "SETS_AT_ONCE", 130)
 
 

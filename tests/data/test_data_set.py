@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ppsets_core import FileError, Plan, Records, one_per_patient, plan, read_scores
 from ppsets_core.data import data_set as reading
-from ppsets_core.data import delimited_blocks, parquet_parts
+from ppsets_core.data import delimited, parquet
 from ppsets_core.data.counting import Counted, choose, count
 from ppsets_core.data.data_set import open_data_set
 from ppsets_core.method.bins import bin_index
@@ -23,8 +23,8 @@ from tests.data.data_sets import records_frame, write_csv, write_parts
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch):
     """Batches, blocks and tasks of a few rows, so that a small data set has many of each."""
-    monkeypatch.setattr(parquet_parts, "ROWS", 37)
-    monkeypatch.setattr(delimited_blocks, "ROWS", 41)
+    monkeypatch.setattr(parquet, "ROWS", 37)
+    monkeypatch.setattr(delimited, "BLOCK", 2000)
     monkeypatch.setattr(reading, "ROWS_AT_ONCE", 130)
 
 

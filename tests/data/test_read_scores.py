@@ -195,7 +195,7 @@ def test_refusals_name_the_file_the_place_and_the_remedy(name):
 def test_a_missing_path_and_a_file_too_large(tmp_path, monkeypatch):
     with pytest.raises(FileError, match=r"gone\.csv: There is no such file"):
         read_scores(tmp_path / "gone.csv")
-    monkeypatch.setattr("ppsets_core.data.score_file.MAX_BYTES", 10)
+    monkeypatch.setattr("ppsets_core.data.reader.MAX_BYTES", 10)
     with pytest.raises(FileError, match="larger than"):
         read_scores(b"score\n0.123456789")
 

@@ -1,0 +1,270 @@
+"""The one reader: tables of any format, whole or in parts, as columns.
+
+`read_columns` reads an upload or a small file; `scan` lists what is to be read of a file or folder of any size, and
+`read_rows` reads it. What a column holds is decided in the same way by both.
+"""
+
+import io
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppsets_core.data import parquet
+from ppsets_core.data.arrays import read_json, read_npy, read_npz
+from ppsets_core.data.columns import (
+    ALWAYS_NUMBERS,
+    HEAD_ROWS,
+    MAX_CELLS,
+    Columns,
+    RawBatch,
+    columns_of,
+    could_be_numbers,
+    is_number,
+    number_columns,
+)
+from ppsets_core.data.delimited import read_delimited
+from ppsets_core.errors import FileError
+from ppsets_core.files.column_names import RESERVED, column_name
+from ppsets_core.files.handles import FileLike, name_of, read_bytes
+from ppsets_core.files.names import is_clutter, shown_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MAX_BYTES = 100_000_000
+BOM = b"\xef\xbb\xbf"
+BY_FIRST_BYTES = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet", b"[": "json", b"{": "json"}
+WHOLE = {"npy": read_npy, "npz": read_npz, "json": read_json}
+EMPTY = "{source}: it is empty. At least one record is needed."
+
+
+@dataclass(frozen=True)
+class RowRange:
+    """Rows of one file: row groups of a Parquet file, or all rows of a file of another format."""
+
+    file: Path | bytes
+    source: str
+    groups: range | None = None
+    first_row: int = 0
+
+
+Task = tuple[RowRange, ...]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What is to be read. `rows`: None where only reading tells. `names`: the columns of numbers and text, in order."""
+
+    source: str
+    tasks: tuple[Task, ...]
+    rows: int | None
+    names: tuple[str, ...]
+
+
+def read_columns(
+    file: bytes | str | Path | FileLike, name: str | None, texts: Collection[str], classes: Collection[str] = ()
+) -> Columns:
+    """A whole table. `texts` are read as text; `classes`, `score` and `novelty` as numbers; the rest by its content."""
+    source = shown_name(name or name_of(file) or "scores")
+    try:
+        data = read_bytes(file, MAX_BYTES + 1)
+    except FileError as error:
+        raise FileError(f"{source}: {error}") from None
+    if len(data) > MAX_BYTES:
+        raise FileError(f"{source}: larger than {MAX_BYTES // 1_000_000} MB; keep only the columns and rows needed.")
+    if not data.strip():
+        raise FileError(f"{source}: the file is empty. At least one record is needed.")
+    batches = list(_raw_batches(RowRange(data, source)))
+    names = _names(batches[0].arrays, number_columns(_first_rows(batches), texts, classes), texts)
+    parts = [columns_of(batch, names, texts) for batch in batches if _rows(batch)]
+    if not parts:
+        raise FileError(EMPTY.format(source=source))
+    return _joined(parts)
+
+
+def _joined(parts: list[Columns]) -> Columns:
+    if len(parts) == 1:
+        return parts[0]
+    values = {name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values}
+    numbers = np.concatenate([np.asarray(part.location.rows) for part in parts])
+    return Columns(replace(parts[0].location, rows=numbers), values)
+
+
+def scan(path: str | Path, texts: Collection[str], classes: Collection[str], rows_per_task: int) -> Scan:
+    """Look at a file or a folder of parts, every one of which must have the same columns, and at the first rows."""
+    path = Path(path).absolute()
+    source = shown_name(path.name)
+    try:
+        if not path.exists():
+            raise FileError(f"{source}: there is no such file or folder.")
+        parts = list_parts(path) if path.is_dir() else [RowRange(path, source)]
+        if _format(parts[0]) == "parquet":
+            return _scan_parquet(source, parts, texts, classes, rows_per_task)
+    except OSError as error:
+        raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
+    headers = [next(_raw_batches(part)).arrays for part in parts]
+    _check_same(parts, headers)
+    numeric = number_columns(_first_rows(batch for part in parts for batch in _raw_batches(part)), texts, classes)
+    return Scan(source, tuple((part,) for part in parts), None, _names(headers[0], numeric, texts))
+
+
+def read_rows(rows: RowRange, wanted: Sequence[str], texts: Collection[str]) -> Iterator[Columns]:
+    """The wanted columns of a scanned range, batch by batch."""
+    for batch in _raw_batches(rows, tuple(wanted)):
+        if _rows(batch):
+            yield columns_of(batch, wanted, texts)
+
+
+def _raw_batches(rows: RowRange, wanted: tuple[str, ...] | None = None) -> Iterator[RawBatch]:
+    """The rows as Arrow; at least one batch, which may be empty. Uploads are bounded, files on this machine are not."""
+    kind, file, source = _format(rows), rows.file, rows.source
+    if kind == "parquet" and isinstance(file, bytes):
+        yield from parquet.read_upload(file.removeprefix(BOM), source)
+    elif kind == "parquet":
+        assert rows.groups is not None
+        yield from parquet.read_row_groups(_path(rows), source, rows.groups, rows.first_row, wanted or ())
+    elif kind == "csv":
+        with io.BytesIO(file) if isinstance(file, bytes) else _opened(file, source) as stream:
+            yield from read_delimited(stream, source, MAX_CELLS if isinstance(file, bytes) else None)
+    else:
+        data = file if isinstance(file, bytes) else read_bytes(file, MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise FileError(f"{source}: larger than {MAX_BYTES // 1_000_000} MB; save it as Parquet or CSV.")
+        yield WHOLE[kind](data.removeprefix(BOM), source)
+
+
+def _format(rows: RowRange) -> str:
+    """The format by a file's first bytes, or by its ending where they are not a format's own."""
+    if rows.groups is not None:
+        return "parquet"
+    if isinstance(rows.file, bytes):
+        start = rows.file[:64]
+    else:
+        with _opened(rows.file, rows.source) as stream:
+            start = stream.read(64)
+    start = start.removeprefix(BOM).lstrip()
+    ending = Path(rows.source).suffix.casefold().removeprefix(".")
+    by_ending = ending if ending in ("parquet", *WHOLE) else "csv"
+    return next((kind for mark, kind in BY_FIRST_BYTES.items() if start.startswith(mark)), by_ending)
+
+
+def _opened(path: Path, source: str) -> io.BufferedReader:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
+
+
+def _rows(batch: RawBatch) -> int:
+    return max(map(len, batch.arrays.values()), default=0)
+
+
+def _first_rows(batches: Iterable[RawBatch]) -> Iterator[RawBatch]:
+    """The first rows, as many as decide what the columns hold."""
+    left = HEAD_ROWS
+    for batch in batches:
+        yield replace(batch, arrays={name: array[:left] for name, array in batch.arrays.items()})
+        left -= _rows(batch)
+        if left <= 0:
+            return
+
+
+def _names(header: Iterable[str], numeric: Collection[str], texts: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in header if name in numeric or name in texts)
+
+
+def _check_same(parts: Sequence[RowRange], columns: Sequence[Collection[str]]) -> None:
+    for part, found in zip(parts, columns, strict=True):
+        if set(found) != set(columns[0]):
+            raise FileError(f"{part.source}: its columns are not those of {parts[0].source}; give every part the same.")
+
+
+def _scan_parquet(
+    source: str, parts: list[RowRange], texts: Collection[str], classes: Collection[str], most: int
+) -> Scan:
+    described = [parquet.describe(_path(part), part.source) for part in parts]
+    _check_same(parts, [kinds for kinds, _ in described])
+    tasks = _tasks(parts, [groups for _, groups in described], most)
+    if not tasks:
+        raise FileError(EMPTY.format(source=source))
+    kinds = _kinds([kinds for kinds, _ in described])
+    numeric = {name for name, kind in kinds.items() if is_number(kind)} | ALWAYS_NUMBERS | set(classes)
+    unsure = tuple(name for name in kinds if could_be_numbers(name, kinds[name], texts) and name not in numeric)
+    if unsure:
+        head = (batch for task in tasks for rows in task for batch in _raw_batches(rows, unsure))
+        numeric |= set(number_columns(_first_rows(head), texts, classes))
+    total = sum(sum(groups) for _, groups in described)
+    return Scan(source, tasks, total, _names(kinds, numeric, texts))
+
+
+def _kinds(parts: list[dict[str, "pa.DataType"]]) -> dict[str, "pa.DataType"]:
+    """Each column's type in the first part that has entries of it."""
+    from pyarrow import types
+
+    known = [{name: kind for name, kind in kinds.items() if not types.is_null(kind)} for kinds in parts]
+    return {name: next((kinds[name] for kinds in known if name in kinds), kind) for name, kind in parts[0].items()}
+
+
+def _tasks(parts: list[RowRange], groups: list[list[int]], most: int) -> tuple[Task, ...]:
+    """Row groups in order, as many to a task as have at most so many rows together."""
+    tasks: list[list[RowRange]] = []
+    waiting = most + 1
+    for part, sizes in zip(parts, groups, strict=True):
+        before = 0
+        for number, size in enumerate(sizes):
+            if not size:
+                continue
+            if waiting + size > most:
+                tasks.append([])
+                waiting = 0
+            last = tasks[-1][-1] if tasks[-1] else None
+            if last is not None and last.file == part.file and last.groups is not None:
+                tasks[-1][-1] = replace(last, groups=range(last.groups.start, number + 1))
+            else:
+                tasks[-1].append(replace(part, groups=range(number, number + 1), first_row=before))
+            waiting += size
+            before += size
+    return tuple(map(tuple, tasks))
+
+
+def list_parts(folder: Path) -> list[RowRange]:
+    """The Parquet files below a folder, or its CSV files if it holds nothing else, in the order of their names."""
+    found = sorted(_files(folder))
+    parts = [name for name in found if name.lower().endswith(".parquet")]
+    if not parts and all(name.lower().endswith((".csv", ".tsv")) for name in found):
+        parts = found
+    if not parts:
+        raise FileError(f"{shown_name(folder.name)}: there is no Parquet file (*.parquet) in this folder.")
+    _check_inside(folder, parts)
+    for key in {part.split("=")[0] for name in parts for part in name.split("/")[:-1] if "=" in part}:
+        if column_name(key) in RESERVED:
+            raise FileError(
+                f"{shown_name(folder.name)}: its folders are named '{shown_name(key)}=…', which is not read as a "
+                "column. Write it into the files."
+            )
+    return [RowRange(folder / name, shown_name(f"{folder.name}/{name}")) for name in parts]
+
+
+def has_parts(folder: Path) -> bool:
+    return any(name.lower().endswith(".parquet") for name in _files(folder))
+
+
+def _files(folder: Path) -> Iterator[str]:
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return (name for name in names if not is_clutter(name) and not name.split("/")[-1].startswith("_"))
+
+
+def _check_inside(folder: Path, names: list[str]) -> None:
+    root = folder.resolve()
+    for name in names:
+        if not (folder / name).resolve().is_relative_to(root):
+            source = shown_name(f"{folder.name}/{name}")
+            raise FileError(f"{source}: it is a link that leads out of the folder; copy the file itself.")
+
+
+def _path(rows: RowRange) -> Path:
+    assert isinstance(rows.file, Path)
+    return rows.file
