@@ -22,8 +22,8 @@ from tests.ledger.spending import spend
 pytestmark = pytest.mark.faults
 
 SCORES = np.random.default_rng(0).random(100)  # few, as hashing them takes most of the steps
-LEDGER_CODE = ("private_quantile.py", "sampling.py")
-LEDGER_FOLDER = str(Path(ledger_package.__file__).parent)
+TRACED = (str(Path(ledger_package.__file__).parent), quantile.__file__)
+SEED = int(os.environ.get("PPSETS_SEED", time.time_ns() % 10**6))
 EPSILON = Decimal("0.7")
 
 RACE = """
@@ -124,109 +124,111 @@ def test_eight_processes_may_create_the_ledger_at_once(tmp_path):
     assert [one.strip() for one in told] == ["0"] * 8
 
 
-def killed(action: Callable[[], object], last_step: int) -> bool:
-    """Act in a forked process killed at its `last_step`-th line of ledger code; whether it got to the end."""
+def forked(action: Callable[[], object], step: Callable[[object], None]) -> int:
+    """Act in a forked process that calls `step` at each line of ledger code; its exit status."""
     child = os.fork()
     if child == 0:
-        steps = 0
 
         def trace(frame, event, argument):
-            nonlocal steps
-            file = frame.f_code.co_filename
-            if not (file.endswith(LEDGER_CODE) or file.startswith(LEDGER_FOLDER)):
+            if not frame.f_code.co_filename.startswith(TRACED):
                 return None
-            steps += 1
-            if steps == last_step:
-                os.kill(os.getpid(), signal.SIGKILL)
+            step(frame)
             return trace
 
         sys.settrace(trace)
         action()
         os._exit(0)
-    return os.waitpid(child, 0)[1] == 0
+    return os.waitpid(child, 0)[1]
 
 
-def killed_release(ledger: Ledger, marker: Path, last_step: int) -> bool:
-    """A release killed at this step; the marker is there if its threshold was drawn."""
+def killed(action: Callable[[], object], last_step: int) -> bool:
+    """Act in a forked process killed at its `last_step`-th line of ledger code; whether it got to the end."""
+    left = iter(range(last_step - 1))
+
+    def step(_: object) -> None:
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return forked(action, step) == 0
+
+
+def steps_of(action: Callable[[], object], folder: Path) -> list[int]:
+    """Where to kill it: once at each line of code, at random steps that change with the seed, and after the last.
+
+    With PPSETS_EVERY_STEP set: everywhere, which takes half an hour."""
+    notes = folder / "steps.txt"
+    with notes.open("w", buffering=1) as file:
+        assert forked(action, lambda frame: file.write(f"{frame.f_code.co_filename}:{frame.f_lineno}\n")) == 0
+    lines = notes.read_text().splitlines()
+    if os.environ.get("PPSETS_EVERY_STEP"):
+        return list(range(1, len(lines) + 2))
+    rng = np.random.default_rng(SEED)
+    first = {line: step for step, line in reversed(list(enumerate(lines, 1)))}
+    return sorted({*first.values(), *rng.integers(1, len(lines) + 1, 20).tolist(), len(lines) + 1000})
+
+
+def marked_release(ledger: Ledger, marker: Path) -> None:
+    """A release; the marker is there once its threshold is being drawn."""
     draw = quantile.draw_release
 
     def marked_draw(*arguments):
         marker.write_text("drawn")
         return draw(*arguments)
 
-    def action() -> None:
-        quantile.draw_release = marked_draw
-        release(ledger)
-
-    return killed(action, last_step)
+    quantile.draw_release = marked_draw
+    release(ledger)
 
 
-def kill_at(steps: range, folder: Path) -> None:
+def opened(path: Path, budget: int = 10) -> Ledger:
+    ledger = Ledger(path)
+    ledger.open_account("ward", budget)
+    return ledger
+
+
+def test_killed_at_any_step_nothing_is_released_uncharged(tmp_path):
     calibrate(SCORES, 0.1, 0.7, m=50)  # everything is loaded before the forks
+    first = opened(tmp_path / "first.sqlite")
     seen = set()
-    for step in steps:
-        ledger, marker = Ledger(folder / f"{step}.sqlite"), folder / f"{step}.drawn"
-        ledger.open_account("ward", 10)
-        finished = killed_release(ledger, marker, step)
+    for step in steps_of(lambda: marked_release(first, tmp_path / "first.drawn"), tmp_path):
+        ledger, marker = opened(tmp_path / f"{step}.sqlite"), tmp_path / f"{step}.drawn"
+        finished = killed(lambda: marked_release(ledger, marker), step)  # noqa: B023
         drawn, charged = marker.exists(), len(ledger.releases())
-        assert drawn <= charged
+        assert drawn <= charged, f"killed at step {step}, seed {SEED}"
         assert ledger.account("ward").spent == charged * EPSILON
         seen.add((drawn, charged))
-        if finished:
-            break
-        release(ledger)
-        assert len(ledger.releases()) == charged + 1, "the ledger must be in working order after a crash"
-    assert finished, "no step was late enough for the release to be made: lengthen the range"
+        if not finished:
+            release(ledger)
+            assert len(ledger.releases()) == charged + 1, "the ledger must be in working order after a crash"
+    assert finished, "the last step must be late enough for the release to be made"
     assert {(False, 0), (False, 1), (True, 1)} <= seen, "crashes must fall before, between and after"
 
 
-def test_killed_at_every_97th_step_nothing_is_released_uncharged(tmp_path):
-    kill_at(range(1, 8000, 97), tmp_path)
+@pytest.mark.parametrize("change", ["open", "raise"])
+def test_killed_while_a_budget_is_set_or_raised_it_is_the_old_or_the_new_one(tmp_path, change):
+    def prepared(path: Path) -> Ledger:
+        return Ledger(path) if change == "open" else opened(path, 1)
 
+    def act(ledger: Ledger) -> None:
+        ledger.open_account("ward", 2) if change == "open" else ledger.raise_budget("ward", 2)
 
-@pytest.mark.statistical
-def test_killed_at_every_step_nothing_is_released_uncharged(tmp_path):
-    kill_at(range(1, 8000), tmp_path)
-
-
-def states_after_kills(folder: Path, prepare: Callable[[Ledger], object], action: Callable[[Ledger], object]) -> list:
-    """Accounts and budget changes in a new ledger after `action` was killed there, at every seventh step to its end."""
+    first = prepared(tmp_path / "first.sqlite")
     states = []
-    for step in range(1, 3000, 7):
-        ledger = Ledger(folder / f"{step}.sqlite")
-        prepare(ledger)
-        finished = killed(lambda: action(ledger), step)  # noqa: B023
-        accounts = [(account.name, int(account.budget)) for account in Ledger(folder / f"{step}.sqlite").accounts()]
-        states.append((accounts, [int(change.budget) for change in ledger.budget_changes()]))
-        if finished:
-            return states
-    raise AssertionError("no step was late enough for the action to end")
-
-
-def test_killed_while_a_budget_is_raised_it_is_the_old_or_the_new_one(tmp_path):
-    states = states_after_kills(
-        tmp_path, lambda ledger: ledger.open_account("ward", 1), lambda ledger: ledger.raise_budget("ward", 2)
-    )
-    old, new = ([("ward", 1)], [1]), ([("ward", 2)], [1, 2])
-    raised = states.count(new)
-    assert raised > 1, "crashes must fall after it too"
-    assert states == [old] * (len(states) - raised) + [new] * raised
-
-
-def test_killed_while_an_account_is_opened_it_is_there_with_its_budget_or_not_at_all(tmp_path):
-    states = states_after_kills(tmp_path, lambda ledger: None, lambda ledger: ledger.open_account("ward", 1))
-    old, new = ([], []), ([("ward", 1)], [1])
-    opened = states.count(new)
-    assert opened > 1, "crashes must fall after it too"
-    assert states == [old] * (len(states) - opened) + [new] * opened
+    for step in steps_of(lambda: act(first), tmp_path):
+        ledger = prepared(tmp_path / f"{step}.sqlite")
+        killed(lambda: act(ledger), step)  # noqa: B023
+        accounts = [int(account.budget) for account in Ledger(tmp_path / f"{step}.sqlite").accounts()]
+        states.append((accounts, [int(one.budget) for one in ledger.budget_changes()]))
+    old, new = (([], []), ([2], [2])) if change == "open" else (([1], [1]), ([2], [1, 2]))
+    changed = states.count(new)
+    assert changed > 1, "crashes must fall after it too"
+    assert states == [old] * (len(states) - changed) + [new] * changed
 
 
 def test_killed_while_the_ledger_is_made_it_works_or_says_what_to_do(tmp_path):
-    outcomes, finished, step = set(), False, 0
-    while not finished:
-        step += 5
+    outcomes = set()
+    for step in steps_of(lambda: Ledger(tmp_path / "first" / "ledger.sqlite").accounts(), tmp_path):
         path = tmp_path / f"{step}" / "ledger.sqlite"
-        finished = killed(lambda: Ledger(path).accounts(), step)  # noqa: B023
+        killed(lambda: Ledger(path).accounts(), step)  # noqa: B023
         said = refusal(path)
         if said:
             assert f"remove {path}.key" in said

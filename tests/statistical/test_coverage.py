@@ -6,6 +6,7 @@ from scipy import stats
 
 from ppsets_core import plan, release_distribution, simulate
 from ppsets_core.method.rules import RULES
+from tests.statistical.designs import pairwise
 
 pytestmark = pytest.mark.statistical
 
@@ -33,13 +34,12 @@ DISTRIBUTIONS = {
 }
 
 
-@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
-@pytest.mark.parametrize("n", [30, 200, 1000, 5000])
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 10.0])
-@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
-@pytest.mark.parametrize("method", RULES)
+CELLS = pairwise(list(DISTRIBUTIONS), [30, 200, 1000, 5000], [0.2, 1.0, 10.0], [0.05, 0.1, 0.3], list(RULES))
+
+
+@pytest.mark.parametrize(("distribution", "n", "epsilon", "alpha", "method"), CELLS)
 def test_coverage_is_at_least_what_is_promised_and_on_even_scores_what_is_expected(
-    method, alpha, epsilon, n, distribution
+    distribution, n, epsilon, alpha, method
 ):
     law, chosen = DISTRIBUTIONS[distribution], plan(n, alpha, epsilon, method=method)
     rng = np.random.default_rng([n, int(100 * alpha), int(10 * epsilon), len(method), len(distribution)])

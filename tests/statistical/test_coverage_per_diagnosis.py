@@ -12,9 +12,9 @@ from ppsets_core import plan
 from ppsets_core.method.bins import runs_of
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules.mechanism import run_probabilities
+from tests.statistical.designs import pairwise
 
 N, CLASSES, DATA_SETS = 300, 3, 300
-COUNTS = {"none": 0, "one": 1, "five": 5, "a third": 100, "half": 150, "all": 300}
 SCORES = {
     "uniform": lambda rng, size: rng.random(size),
     "mostly low": lambda rng, size: rng.beta(0.5, 4, size),
@@ -22,6 +22,7 @@ SCORES = {
     "tied": lambda rng, size: rng.beta(1, 3, size).round(1),
     "all the same": lambda rng, size: np.full(size, 0.37),
 }
+CELLS = pairwise(list(SCORES), [0, 1, 5, N // 3, N // 2, N], [0.05, 0.1, 0.3], [0.2, 1.0, 2.0, 8.0])
 
 
 def covered(chosen, scores: np.ndarray, new: np.ndarray) -> float:
@@ -34,10 +35,9 @@ def covered(chosen, scores: np.ndarray, new: np.ndarray) -> float:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("draw", SCORES.values(), ids=SCORES.keys())
-@pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS.keys())
-@pytest.mark.parametrize(("alpha", "epsilon"), [(0.1, 0.2), (0.1, 1.0), (0.1, 8.0), (0.3, 1.0), (0.05, 2.0)])
-def test_every_diagnosis_is_covered_as_often_as_asked(count, draw, alpha, epsilon):
+@pytest.mark.parametrize(("scores", "count", "alpha", "epsilon"), CELLS)
+def test_every_diagnosis_is_covered_as_often_as_asked(scores, count, alpha, epsilon):
+    draw = SCORES[scores]
     chosen = plan(N, alpha, epsilon, per=DIAGNOSIS, classes=CLASSES)
     rng = np.random.default_rng(11)
     found = np.array([covered(chosen, draw(rng, count), draw(rng, 500)) for _ in range(DATA_SETS)])
