@@ -17,10 +17,10 @@ from pathlib import Path
 
 from benchmarks.tables import table
 from ppsets_core import calibrate, read_scores
-from ppsets_core.synthetic import draw_xrays
 from tests.browser.driving import choose, go_to, press, settle, upload, visit
 from tests.browser.pictures import png
 from tests.browser.server import serve
+from tests.drawn_xrays import draw_xrays
 
 MOVES = 24
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -26,8 +26,8 @@ from ppsets_core.diagnose.patient_parts import write_sets
 from ppsets_core.model import load_model
 from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part, write_part_alone
 from ppsets_core.run import Executor, map_tasks, processes
-from ppsets_core.synthetic import write_folder
 from ppsets_core.xrays import read_folder
+from tests.drawn_xrays import write_folder
 
 PART = 2_000_000
 DISTINCT = 100

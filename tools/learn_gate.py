@@ -1,23 +1,23 @@
-"""Learns the gate: `python -m tools.learn_gate coronahack --out models/chest_xray_gate.npz`.
+"""Learn the gate: `python -m tools.learn_gate coronahack --out models/chest_xray_gate.npz`.
 
-From upright chest X-rays of CoronaHack's `train` split, the same turned and inverted, and other pictures drawn in code.
-The limits come from X-rays of patients who were left out, so that they hold for new patients too.
+It learns from upright chest X-rays of CoronaHack's `train` split, from turned and inverted copies of them, and from
+other pictures drawn in code. The limit comes from patients who were left out, so that it holds for new patients too.
 """
 
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from ppsets_core.model.gate.kinds import KINDS, KindNetwork, misplaced
-from ppsets_core.model.gate.misfit import SIDE, Fit, fit_gaussian, save_fit
-from ppsets_core.synthetic.components import standardised
+from ppsets_core.model.gate import GAUSSIAN, KINDS, NETWORK, SIDE, Fit, Kind, KindNetwork, standardised
 from ppsets_core.xrays.frame import to_model_square
 from tools.draw_others import CANVAS, draw_others
 from tools.training_xrays import TrainingXrays, patient_folds, read_training_xrays
 
+COMPONENTS = 160
 COPIES, OTHERS, LEFT_OUT, SEED = 3, 9000, 5, 0
 BEYOND = 0.001
 """Share of new patients' X-rays whose misfit exceeds the limit."""
@@ -36,6 +36,41 @@ def learn_fit(xrays: TrainingXrays, *, others: int = OTHERS, steps: int = STEPS)
     everything = np.concatenate([rows, *copies])
     network = learn_kinds(everything, _small(draw_others(others, canvases, np.random.default_rng(SEED))), steps)
     return replace(fit_gaussian(everything), limit=limit, network=network)
+
+
+def fit_gaussian(rows: np.ndarray) -> Fit:
+    """The Gaussian of these pictures, without limit and network yet."""
+    mean, components, variances = principal_components(standardised(rows), COMPONENTS)
+    residual = variances[COMPONENTS:].sum()
+    return Fit(mean, components, variances[:COMPONENTS], residual, np.array(np.inf))
+
+
+def principal_components(rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean (p,), the leading components (count, p) and all variances, in descending order.
+
+    A component's sign is free; its largest entry is made positive, so that learning again gives the same file."""
+    mean = rows.mean(axis=0)
+    centred = rows - mean
+    wide = len(rows) < rows.shape[1]
+    variances, vectors = np.linalg.eigh((centred @ centred.T if wide else centred.T @ centred) / len(rows))
+    variances, vectors = np.maximum(variances[::-1], 0), vectors[:, ::-1][:, :count]
+    components = (vectors.T @ centred) if wide else vectors.T
+    components /= np.linalg.norm(components, axis=1, keepdims=True)
+    largest = np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1)
+    return mean, components * np.sign(largest), variances
+
+
+def misplaced(square: np.ndarray, kind: Kind) -> np.ndarray:
+    """An upright square as one of this kind: the reverse of `set_upright`."""
+    return np.rot90(1 - square if kind.inverted else square, -kind.quarters)
+
+
+def save_fit(fit: Fit, path: Path) -> None:
+    """Write compressed arrays only, no pickles."""
+    arrays: dict[str, Any] = {name: np.asarray(getattr(fit, name), dtype=np.float32) for name in GAUSSIAN}
+    arrays |= {name: np.asarray(getattr(fit.network, name), dtype=np.float32) for name in NETWORK}
+    large = {name: arrays[name].astype(np.float16) for name in ("components", "first")}
+    np.savez_compressed(path, **arrays | large)
 
 
 def learn_kinds(rows: np.ndarray, others: np.ndarray, steps: int) -> KindNetwork:

@@ -1,4 +1,4 @@
-"""Learns novelty: `python -m tools.learn_novelty coronahack --out models/novelty.npz`.
+"""Learn novelty: `python -m tools.learn_novelty coronahack --out models/novelty.npz`.
 
 From the features that a model gives CoronaHack's `train` split, seen as the model sees any X-ray. The map of distances
 into [0, 1] is set on patients left out of the means and the covariance, so that it holds for new patients too.
@@ -6,13 +6,14 @@ into [0, 1] is set on patients left out of the means and the covariance, so that
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
+from ppsets_core.model.novelty import Statistics, straightened
 from ppsets_core.model.prediction import batches
 from ppsets_core.model.weights import XrayModel, load_model
-from ppsets_core.novelty.statistics import Statistics, save_statistics, straightened
 from ppsets_core.xrays import Picture, XrayFolder
 from ppsets_core.xrays.coronahack import read_coronahack
 from tools.training_xrays import patient_folds
@@ -60,6 +61,11 @@ def _fit(features: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
     ball = np.trace(covariance) / len(covariance) * np.eye(len(covariance))
     variances, axes = np.linalg.eigh((1 - SHRINKAGE) * covariance + SHRINKAGE * ball)
     return means.astype(np.float32), (axes / np.sqrt(variances)).T.astype(np.float16)
+
+
+def save_statistics(statistics: Statistics, path: Path) -> None:
+    """Write compressed arrays only, no pickles."""
+    np.savez_compressed(path, **{field.name: getattr(statistics, field.name) for field in fields(Statistics)})
 
 
 if __name__ == "__main__":

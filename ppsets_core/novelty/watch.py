@@ -10,7 +10,7 @@ from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.intervals import beta_quantile
 from ppsets_core.method.nonprivate import conformal_rank, nonprivate_threshold
 from ppsets_core.method.plan import NoveltyPlan, NoveltyTarget
-from ppsets_core.novelty.statistics import statistics_of
+from ppsets_core.model.novelty import statistics_of
 
 FALSE_ALARMS = 0.001
 DELTA = FALSE_ALARMS / 3

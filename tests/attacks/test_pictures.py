@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_folder, read_picture
 from tests.attacks.pictures import FILM, READ, REFUSED, many_scans
 from tests.attacks.reading import answered, left_out
+from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import texts
 from tests.xrays.samples import png, upload, zipped
 

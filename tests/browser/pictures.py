@@ -8,7 +8,7 @@ from PIL import Image
 from pydicom.dataset import FileDataset, FileMetaDataset
 from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage, generate_uid
 
-from ppsets_core.synthetic import draw_xrays
+from tests.drawn_xrays import draw_xrays
 
 
 def png(name: str, grey: np.ndarray) -> dict:

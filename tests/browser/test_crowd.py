@@ -10,12 +10,12 @@ from functools import cache
 import pytest
 
 from ppsets_core import Ledger
-from ppsets_core.synthetic import draw_xrays
 from tests.browser.counting import Alive, serve_counted
 from tests.browser.driving import choose, go_to, metric, press, settle, upload, visit
 from tests.browser.pictures import png
 from tests.browser.samples import score_file
 from tests.browser.server import App, serve
+from tests.drawn_xrays import draw_xrays
 
 SESSIONS, SHARED, A_PAGE = 10, "shared ward", 12
 CARDS = "[class*=st-key-card-]"

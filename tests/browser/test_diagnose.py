@@ -169,6 +169,6 @@ def test_cards_fit_a_narrow_window(app, new_page):
 
 
 def xray_grey():
-    from ppsets_core.synthetic import draw_xrays
+    from tests.drawn_xrays import draw_xrays
 
     return draw_xrays(1, 9)[0].grey

@@ -12,9 +12,9 @@ from jsonschema import Draft7Validator
 from pydicom import dcmread
 
 from ppsets_core import Calibration, Ledger
-from ppsets_core.synthetic import draw_xrays
 from tests.browser.driving import choose, press, sees, settle, upload, visit
 from tests.browser.samples import score_file
+from tests.drawn_xrays import draw_xrays
 from tests.reports.reading import Read
 from tests.reports.registry_schema import SCHEMA
 from tests.xrays.samples import dicom

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ppsets_core.synthetic import draw_xrays
 from tests.browser.driving import choose, go_to, press, sees, settle, upload, visit
 from tests.browser.pictures import png
 from tests.browser.samples import csv_file
 from tests.browser.watching import record_requests, serve_watched, written
+from tests.drawn_xrays import draw_xrays
 
 SCORE, PATIENT, LABEL, FILE = "0.7312845193", "Zwingliana Quark", "rare-finding-xq", "zebra upload"
 OUTSIDE = "7.312845193"

@@ -9,7 +9,7 @@ from PIL import Image
 from ppsets_core import Calibration, Ledger, plan
 from ppsets_core.__main__ import main
 from ppsets_core.method.calibration_json import read_calibration
-from ppsets_core.synthetic import draw_xrays
+from tests.drawn_xrays import draw_xrays
 from tests.model.chests import CLASSES
 
 SITES = ("north", "south", "east")

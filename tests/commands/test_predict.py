@@ -13,8 +13,8 @@ from ppsets_core.__main__ import main
 from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model import load_model, predict
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture
+from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import records_of
 from tests.reports.reading import Read
 

@@ -6,8 +6,8 @@ from PIL import Image
 
 from ppsets_core.diagnose import examine
 from ppsets_core.model import load_model, predict
-from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_folder, read_picture
+from tests.drawn_xrays import draw_xrays
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from ppsets_core import __version__
-from ppsets_core.synthetic.folder import write_folder
 from tests.browser.watching import WATCHED, left
+from tests.drawn_xrays import write_folder
 from tests.pages.driving import ROOT
 
 pytestmark = pytest.mark.install

@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from ppsets_core.model.gate import why_not_a_chest_xray
-from ppsets_core.model.gate.kinds import KINDS, misplaced, set_upright
-from ppsets_core.model.gate.misfit import BUNDLED, SIDE
-from ppsets_core.synthetic import draw_xrays
-from ppsets_core.synthetic.texture import stretched
+from ppsets_core.model.gate import BUNDLED, KINDS, SIDE, set_upright, why_not_a_chest_xray
 from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack
 from ppsets_core.xrays.frame import to_model_square
 from ppsets_core.xrays.picture import Header, Picture
 from tests.coronahack import CORONAHACK, needs_coronahack
-from tools.learn_gate import learn_fit
+from tests.drawn_xrays import draw_xrays
+from tools.learn_gate import learn_fit, misplaced
 from tools.training_xrays import TrainingXrays
 
 CHESTS = [xray.grey for xray in draw_xrays(60, seed=17)]
+
+
+def stretched(grey: np.ndarray, width: int, height: int) -> np.ndarray:
+    return np.asarray(Image.fromarray(grey).resize((width, height), Image.Resampling.BICUBIC))
 
 
 def check(grey: np.ndarray, chroma: float = 0.0) -> str:

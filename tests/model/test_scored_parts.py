@@ -7,7 +7,7 @@ import pytest
 from ppsets_core.__main__ import main
 from ppsets_core.data.data_set import open_data_set
 from ppsets_core.model import scored_parts
-from ppsets_core.synthetic import write_folder
+from tests.drawn_xrays import write_folder
 
 
 @pytest.fixture

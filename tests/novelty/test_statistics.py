@@ -11,14 +11,14 @@ from ppsets_core.errors import FileError
 from ppsets_core.method.plan import NoveltyTarget, plan
 from ppsets_core.method.release import release_distribution
 from ppsets_core.model import load_model, predict_folder
+from ppsets_core.model.novelty import Statistics, load_statistics, statistics_of
 from ppsets_core.model.prediction import batches, classify
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.novelty.statistics import Statistics, load_statistics, save_statistics, statistics_of
 from ppsets_core.novelty.watch import DELTA, largest_rate
 from ppsets_core.xrays import read_folder
 from tests.coronahack import CORONAHACK, needs_coronahack
 from tests.model.chests import CLASSES, picture
-from tools.learn_novelty import features_of, learn_statistics
+from tools.learn_novelty import features_of, learn_statistics, save_statistics
 
 ADULTS = CORONAHACK.parent / "adults"
 

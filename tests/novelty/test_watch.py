@@ -10,8 +10,9 @@ from scipy.stats import beta, binom
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.method.plan import NoveltyTarget
+from ppsets_core.model.novelty import statistics_of
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.novelty import Alarm, Watch, alarm_over, statistics_of, watch_for
+from ppsets_core.novelty import Alarm, Watch, alarm_over, watch_for
 from ppsets_core.novelty.watch import (
     BY_REFERENCE,
     DELTA,

@@ -11,7 +11,7 @@ from PIL import Image
 
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.synthetic import draw_xrays
+from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import records_of
 from tests.model.chests import small_model
 from tests.pages.driving import button, labels, metrics, texts

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from ppsets_core import Calibration, plan
-from ppsets_core.synthetic import draw_xrays
 from tests.browser.samples import CLASSES
+from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish
 

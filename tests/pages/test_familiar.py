@@ -11,7 +11,7 @@ from ppsets_core import Records, plan, simulate
 from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.novelty.watch import BY_REFERENCE, IMPOSSIBLE
-from ppsets_core.synthetic import draw_xrays
+from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import button, metrics, texts
 from tests.pages.waiting import finish
 

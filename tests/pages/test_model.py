@@ -15,7 +15,7 @@ from ppsets_core.background import Cancelled, JobProgress
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.model import load_model
 from ppsets_core.model.report import report
-from ppsets_core.synthetic import draw_xrays
+from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import named
 from tests.model.chests import small_model
 from tests.pages.driving import ROOT, button, labels, metrics, texts
@@ -149,7 +149,7 @@ def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, l
     assert ledger.releases() == []
     base, payment = small_model(classes=("sun", "moon")), TrainingPayment(ledger, named("ward"), 3.0, 1e-5)
     with pytest.raises(InputError, match="No X-ray has one of the labels sun, moon"):
-        fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, payment)(JobProgress())
+        fine_tuning(base, io.BytesIO(labelled_zip), None, PRIVATE, payment)(JobProgress())
 
 
 def privately(at, content: bytes, name: str = "mine.zip"):
@@ -229,7 +229,7 @@ def test_private_fine_tuning_beyond_the_whole_budget_is_not_offered(model_screen
 def test_what_has_no_room_is_refused_before_anything_is_learnt(labelled_zip, ledger):
     account, base = ledger.open_account("ward", 5), small_model()
     first = TrainingPayment(ledger, account, 3.0, 1e-3, request="a click")
-    fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, first)(JobProgress())
+    fine_tuning(base, io.BytesIO(labelled_zip), None, PRIVATE, first)(JobProgress())
     for payment, error in (
         (TrainingPayment(ledger, account, 3.0, 1e-3), BudgetError),
         (TrainingPayment(ledger, account, 1.0, 1e-3, request="a click"), LedgerError),
@@ -237,7 +237,7 @@ def test_what_has_no_room_is_refused_before_anything_is_learnt(labelled_zip, led
     ):
         report = JobProgress()
         with pytest.raises(error):
-            fine_tuning(base, io.BytesIO(labelled_zip), None, 0, PRIVATE, payment)(report)
+            fine_tuning(base, io.BytesIO(labelled_zip), None, PRIVATE, payment)(report)
         assert report.said == []
     assert len(ledger.releases()) == 1
 
@@ -253,20 +253,13 @@ def test_cancelled_before_the_charge_costs_nothing_and_after_it_what_was_charged
     report.stop.set()
     early = TrainingPayment(ledger, account, 3.0, 1e-3)
     with pytest.raises(Cancelled):
-        fine_tuning(small_model(), io.BytesIO(labelled_zip), None, 0, PRIVATE, early)(report)
+        fine_tuning(small_model(), io.BytesIO(labelled_zip), None, PRIVATE, early)(report)
     assert (ledger.releases(), early.is_wasted) == ([], False)
     report, late = JobProgress(), Impatient(ledger, account, 3.0, 1e-3)
     with pytest.raises(Cancelled):
-        fine_tuning(small_model(), io.BytesIO(labelled_zip), None, 0, PRIVATE, late)(report)
+        fine_tuning(small_model(), io.BytesIO(labelled_zip), None, PRIVATE, late)(report)
     assert [one.status for one in ledger.releases()] == ["charged, not released"]
     assert late.is_wasted
-
-
-@pytest.mark.training
-def test_synthetic_x_rays_are_of_nobody_and_charged_to_nobody(ledger):
-    tuned = fine_tuning(small_model(), None, None, 30, PRIVATE, None)(JobProgress())
-    assert tuned.payer is None
-    assert ledger.releases() == []
 
 
 def test_too_few_x_rays_is_a_sentence(model_screen):
@@ -275,9 +268,9 @@ def test_too_few_x_rays_is_a_sentence(model_screen):
     assert "What came out" not in [each.value for each in at.subheader]
 
 
-def test_cancelled_fine_tuning_keeps_nothing(model_screen):
+def test_cancelled_fine_tuning_keeps_nothing(model_screen, labelled_zip):
     at = model_screen("Fine-tune")
-    at.segmented_control(key="tune_kind").set_value("Synthetic X-rays").run()
+    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
     button(at, "Fine-tune").click().run()
     at.session_state["tuning_job"].cancel()
     at = finish(at, "tuning_job")

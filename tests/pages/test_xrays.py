@@ -7,7 +7,7 @@ from PIL import Image
 from pages.widgets.xray_upload import folders_below, inside
 from ppsets_core import InputError
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.synthetic import draw_xrays
+from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import texts
 from tests.pages.waiting import finish
 

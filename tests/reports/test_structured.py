@@ -20,8 +20,8 @@ from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.table import csv_of
 from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.structured import has_structured_report, structured_report, structured_reports, zipped
-from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays import read_picture
+from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import ROOT
 from tests.xrays import samples
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from ppsets_core.model import load_model
-from ppsets_core.synthetic import draw_xrays
 from ppsets_core.xrays.folder import Xray
 from ppsets_core.xrays.frame import to_model_square
 from ppsets_core.xrays.picture import read_picture
 from tests.coronahack import CORONAHACK, needs_coronahack
+from tests.drawn_xrays import draw_xrays
 from tools.robustness import ALTERATIONS, held_out_sample, measure, table
 
 MOST_LOST = 0.02

@@ -36,17 +36,16 @@ class Tuned:
 
 def fine_tuning(
     base: "XrayModel",
-    source: Source | None,
+    source: Source,
     labels: Labels,
-    synthetic: int,
     settings: Settings,
     payment: TrainingPayment | None,
 ) -> Callable[[JobProgress], Tuned]:
-    """Read the X-rays, or without a source draw some; train, telling each epoch. Cancelled, nothing is kept.
+    """Read the X-rays and train, reporting each epoch. Cancelled, nothing is kept.
 
-    Private training on anybody's X-rays needs a payment, which is charged before it begins."""
+    Private training needs a payment, which is charged before it begins."""
     name = model_name()
-    if source is not None and (settings.privacy is None) != (payment is None):
+    if (settings.privacy is None) != (payment is None):
         raise LedgerError("Private training, and it alone, is paid for. Nothing was trained.")
 
     def work(report: JobProgress) -> Tuned:
@@ -57,13 +56,7 @@ def fine_tuning(
         if (wanted := settings.privacy) is not None:
             privacy = Privacy(wanted.epsilon, wanted.delta, wanted.clip)
             classes = wanted.classes or base.classes
-        side = base.preprocessing.side
-        refused: tuple[Refused, ...] = ()
-        if source is None:
-            data = _synthetic(synthetic, side, report)
-            classes = data.classes
-        else:
-            data, refused = _read(source, labels, side, classes, report)
+        data, refused = _read(source, labels, base.preprocessing.side, classes, report)
         report.stage = "X-rays seen by the network:"
         report(0, len(data))
 
@@ -105,20 +98,3 @@ def _read(
     folder = read_folder(source, labels=labels, classes=classes or (), to_learn=True)
     total = len(folder.xrays)
     return read_training_set(folder, side, classes=classes, progress=lambda done: report(done, total))
-
-
-def _synthetic(count: int, side: int, report: JobProgress) -> "TrainingSet":
-    import torch
-
-    from ppsets_core.model.training_set import TrainingSet, square_grey
-    from ppsets_core.synthetic import iter_xrays
-
-    report.stage = "Synthetic X-rays drawn:"
-    greys, labels = [], []
-    for done, xray in enumerate(iter_xrays(count, seed=0)):
-        report(done, count)
-        greys.append(square_grey(xray.grey, side))
-        labels.append(xray.label)
-    classes = tuple(sorted(set(labels)))
-    numbers = torch.tensor([classes.index(label) for label in labels])
-    return TrainingSet(torch.stack(greys), numbers, tuple(map(str, range(count))), classes)

@@ -23,7 +23,6 @@ from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING
 
 _JOB, _DONE, TRAINING = JobKey[Tuned]("tuning_job"), "tuned", "training"
 USUAL_BUDGET = 5.0
-FOLDER, SYNTHETIC = "Labelled X-rays", "Synthetic X-rays"
 
 
 def show_tuning() -> None:
@@ -31,15 +30,15 @@ def show_tuning() -> None:
         "Fit the network to X-rays of your own hospital: everything but its last layer stays as it is. "
         "With DP-SGD, the new layer is differentially private for the X-rays it learns from."
     )
-    source, labels, count = _choose_xrays()
+    source, labels = _choose_xrays()
     settings = choose_settings()
     paid = spent_on(TRAINING, ())
     if source is not None and settings.privacy is not None and not is_running(_JOB):
         _pay_and_begin(source, labels, settings, settings.privacy)
     else:
-        ready = source is not None or count
-        if st.button("Fine-tune", type="primary", key="tune", disabled=not ready or is_running(_JOB)):
-            start_job(_JOB, fine_tuning(active_model(), source, labels, count, settings, None))
+        pressed = st.button("Fine-tune", type="primary", key="tune", disabled=source is None or is_running(_JOB))
+        if pressed and source is not None:
+            start_job(_JOB, fine_tuning(active_model(), source, labels, settings, None))
             st.rerun()
     if is_running(_JOB):
         show_progress(_JOB, "Working …", draw=lambda report: _draw_loss(report.said))
@@ -62,7 +61,7 @@ def _pay_and_begin(source: Chosen, labels: UploadedFile | None, settings: Settin
     def begin(spending: Spending) -> TrainingPayment:
         price = (privacy.epsilon, privacy.delta)
         payment = TrainingPayment(ledger, account, *price, request=spending.request, reason=spending.reason)
-        start_job(_JOB, fine_tuning(active_model(), source, labels, 0, settings, payment))
+        start_job(_JOB, fine_tuning(active_model(), source, labels, settings, payment))
         return payment
 
     price = f"ε = {privacy.epsilon:g} and δ = {privacy.delta:g}"
@@ -75,22 +74,14 @@ def _pay_and_begin(source: Chosen, labels: UploadedFile | None, settings: Settin
     spend_step(terms, begin, opens="Fine-tune …", verb="fine-tune", words=words)
 
 
-def _choose_xrays() -> tuple[Chosen | None, UploadedFile | None, int]:
-    """(source, labels, number of synthetic X-rays): the last is 0 unless synthetic ones were chosen."""
-    kind = st.segmented_control(
-        "Learn from", [FOLDER, SYNTHETIC], default=FOLDER, required=True, key="tune_kind", persist_state="session"
-    )
-    if kind == SYNTHETIC:
-        count = st.select_slider("Synthetic X-rays", [150, 300, 600, 1000], 300, key="tune_count")
-        st.caption("Drawn by a program, of no patient: to try fine-tuning, not to get a better model.")
-        return None, None, count
+def _choose_xrays() -> tuple[Chosen | None, UploadedFile | None]:
     st.write(
         "Labels are the names of the sub-folders (normal, …), or a CSV with the columns `file`, `label` and, "
         "where known, `patient`."
     )
     source = choose_xrays("tune")
     labels = st.file_uploader("Labels (optional): CSV with file, label, patient", ["csv", "tsv"], key="tune_labels")
-    return source, labels, 0
+    return source, labels
 
 
 def _draw_loss(epochs: list) -> None:

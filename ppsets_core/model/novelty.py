@@ -1,6 +1,6 @@
-"""a(x): the distance of an X-ray's features to the nearest class of the training X-rays, in [0, 1]."""
+"""Novelty a(x): the distance of an X-ray's features to the nearest class of the training X-rays, in [0, 1]."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from zipfile import BadZipFile
@@ -17,10 +17,9 @@ BUNDLED = MODELS / "novelty.npz"
 class Statistics:
     """Class means and shared covariance of the features before a network's last layer, learnt from public X-rays.
 
-    `model`: the fingerprint of the weights that they are of; with others they say nothing. `power`: what the features
-    are raised to first, which makes them less skewed. `middle`, `spread`: the logarithm of the distance that becomes ½,
-    and by how much it must grow for the odds to grow by a factor of e.
-    """
+    `model`: fingerprint of the weights they belong to; they say nothing about others. `power`: the features are raised
+    to it first, which makes them less skewed. `middle`: logarithm of the distance that becomes ½; `spread`: how much it
+    must grow for the odds to grow by a factor of e."""
 
     model: str
     power: float
@@ -36,7 +35,7 @@ class Statistics:
         return np.sqrt(np.min([((white - mean) ** 2).sum(axis=1) for mean in means], axis=0))
 
     def novelty(self, features: np.ndarray) -> np.ndarray:
-        """a(x) of each row: 0 for an X-ray just like those learnt from, towards 1 the less it is like them."""
+        """a(x) of each row: 0 for an X-ray just like the training X-rays, towards 1 the less it is like them."""
         logarithm = np.log(np.maximum(self.distance(features), 1e-9))
         return 1 / (1 + np.exp(np.clip(-(logarithm - self.middle) / self.spread, -700, 700)))
 
@@ -46,20 +45,15 @@ def straightened(features: np.ndarray, power: float) -> np.ndarray:
     return np.maximum(np.asarray(features, dtype=np.float64), 0) ** power
 
 
-def save_statistics(statistics: Statistics, path: Path) -> None:
-    """Compressed arrays only, no pickles."""
-    np.savez_compressed(path, **{field.name: getattr(statistics, field.name) for field in fields(Statistics)})
-
-
 def statistics_of(model: str | None) -> Statistics | None:
-    """The bundled statistics if they are of the weights with this fingerprint; None for any others."""
+    """The bundled statistics if they belong to the weights with this fingerprint, else None."""
     bundled = load_statistics() if BUNDLED.is_file() else None
     return bundled if bundled is not None and bundled.model == model else None
 
 
 @cache
 def load_statistics(path: Path = BUNDLED) -> Statistics:
-    """Reads the file once."""
+    """Read the file once."""
     try:
         with np.load(path, allow_pickle=False) as file:
             means, whitener = (file[name].astype(np.float64) for name in ("means", "whitener"))
