@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.widgets.calibration_card import one_line
-from pages.widgets.glossary import show_glossary
 from pages.widgets.guard import guarded
 from pages.widgets.person import OPEN_TO, admitted, may, may_open, show_person
 from pages.widgets.server.start import protection, while_serving
 from pages.widgets.session import active_calibration, calibration_source
+from pages.widgets.streamlit_parts import drop_uploads_of_no_widget, is_script_run
 from pages.widgets.text import as_text
-from pages.widgets.uploads import drop_uploads_of_no_widget
 from ppsets_core.access import VIEWER
+from ppsets_core.places import DOCS
 from ppsets_core.wording import NOT_A_DEVICE
 
 if TYPE_CHECKING:
@@ -77,7 +76,8 @@ def _show(name: str, run: Callable[[], None]) -> None:
         else:
             st.markdown(f":small[{as_text(f'Calibrated with {calibration_source()}: {one_line(calibration)}.')}]")
         st.markdown(f":small[**{NOT_A_DEVICE}**]")
-        show_glossary()
+        with st.popover("Glossary", icon=":material/menu_book:"):
+            st.markdown((DOCS / "glossary.md").read_text(encoding="utf-8"))
         show_person()
     with st.container(key="narrow_notice"):
         st.markdown(f":small[**{NOT_A_DEVICE}**]")
@@ -88,7 +88,7 @@ def _show(name: str, run: Callable[[], None]) -> None:
         st.info(f"This screen is for a {' or a '.join(OPEN_TO[name])}. Ask whoever runs this server for that role.")
 
 
-if get_script_run_ctx(suppress_warning=True) is None:
+if not is_script_run():
     app = st.App(__file__, middleware=protection(), lifespan=while_serving)  # for the server, which finds it by name
 else:
     main()

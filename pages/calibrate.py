@@ -2,18 +2,22 @@
 
 import streamlit as st
 
-from pages.widgets.calibrate.data_set_source import read_data_set
 from pages.widgets.calibrate.plans import choose_novelty, choose_promise, choose_rule, make_plans, show_plans
 from pages.widgets.calibrate.reading import Reading, summarise
 from pages.widgets.calibrate.release import RELEASE, release_step
-from pages.widgets.calibrate.saved_source import load_saved
-from pages.widgets.calibrate.score_source import DEMO_BUDGET, read_bundled, read_score_file
-from pages.widgets.calibrate.xray_source import read_xrays
-from pages.widgets.data_sets import data_sets
+from pages.widgets.calibrate.sources import (
+    DEMO_BUDGET,
+    load_saved,
+    read_bundled,
+    read_data_set,
+    read_score_file,
+    read_xrays,
+)
+from pages.widgets.choose_files import data_sets
 from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
 from pages.widgets.spend import clear_pending
-from pages.widgets.through_app import shown_by_app
+from pages.widgets.streamlit_parts import run_through_app
 from ppsets_core import Records
 from ppsets_core.data.counting import Chosen
 from ppsets_core.method.plan import NoveltyTarget
@@ -117,5 +121,5 @@ def _apply_exact() -> None:
         st.session_state["exact_epsilon"] = None
 
 
-if shown_by_app():
+if run_through_app():
     main()

@@ -3,16 +3,16 @@
 import streamlit as st
 
 from pages.widgets.active_model import fits_model, model_name, who_it_is_for, why_not_for_xrays
-from pages.widgets.calibrate.saved_source import load_saved
+from pages.widgets.calibrate.sources import load_saved
+from pages.widgets.calibration_card import offer_last_release
 from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
 from pages.widgets.diagnose.table import show_table
 from pages.widgets.guard import guarded
-from pages.widgets.last_release import offer_last_release
 from pages.widgets.person import may_open
 from pages.widgets.session import active_calibration, calibration_source
+from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
-from pages.widgets.through_app import shown_by_app
 from ppsets_core import Simulation
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.wording import SIMULATED, TRIVIAL, meaning
@@ -94,5 +94,5 @@ def _say_what_applies(calibration: Drawn, what: str) -> None:
     st.caption(as_text(f"Calibrated with {calibration_source()}. Model: {model_name()}{unknown}."))
 
 
-if shown_by_app():
+if run_through_app():
     main()

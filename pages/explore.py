@@ -8,7 +8,7 @@ from pages.widgets.explore.splits import show_splits
 from pages.widgets.explore.statisticians import show_levels, show_release
 from pages.widgets.explore.tradeoff_map import show_map
 from pages.widgets.guard import guarded
-from pages.widgets.through_app import shown_by_app
+from pages.widgets.streamlit_parts import run_through_app
 
 VIEWS = {
     "Planner": show_planner,
@@ -32,5 +32,5 @@ def main() -> None:
                 show(records)
 
 
-if shown_by_app():
+if run_through_app():
     main()

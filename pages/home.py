@@ -5,13 +5,12 @@ from typing import Literal
 import streamlit as st
 
 from pages.widgets.active_model import fits_model, warn_of_other_weights
-from pages.widgets.calibration_card import show_calibration
-from pages.widgets.home.demo import Demo, run_demo
-from pages.widgets.last_release import offer_last_release
+from pages.widgets.calibration_card import offer_last_release, show_calibration
+from pages.widgets.demo import Demo, run_demo
 from pages.widgets.person import first_budget, may_open
 from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
+from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
-from pages.widgets.through_app import shown_by_app
 from ppsets_core import Simulation
 from ppsets_core.ledger.amounts import shown
 
@@ -86,5 +85,5 @@ def _budgets() -> None:
         st.page_link("pages/ledger.py", label=f"All {len(accounts)} data sets")
 
 
-if shown_by_app():
+if run_through_app():
     main()

@@ -3,13 +3,12 @@
 import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
+from pages.widgets.budgets import open_account_step, raise_budget_step
 from pages.widgets.downloads import offer_download
-from pages.widgets.ledger.open_account import open_account_step
-from pages.widgets.ledger.raise_budget import raise_budget_step
 from pages.widgets.person import first_budget, may, may_open
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
-from pages.widgets.tables import columns_told
-from pages.widgets.through_app import shown_by_app
+from pages.widgets.streamlit_parts import run_through_app
+from pages.widgets.text import columns_with_values
 from ppsets_core import Ledger
 from ppsets_core.access import STEWARD
 from ppsets_core.explore.figures import spending
@@ -80,7 +79,7 @@ def _releases(ledger: Ledger) -> None:
     st.dataframe(
         rows,
         hide_index=True,
-        column_order=columns_told(rows, besides=IN_EXPORT),
+        column_order=columns_with_values(rows, besides=IN_EXPORT),
         column_config={name: st.column_config.Column(width=width) for name, width in WIDTHS.items()},
         alt="All releases, newest first",
     )
@@ -177,5 +176,5 @@ def _when(time: str) -> str:
     return time[:19].replace("T", " ")
 
 
-if shown_by_app():
+if run_through_app():
     main()

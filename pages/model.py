@@ -5,12 +5,11 @@ import streamlit as st
 from pages.widgets.active_model import who_it_is_for
 from pages.widgets.guard import guarded
 from pages.widgets.model.card import show_card
-from pages.widgets.model.switch import say_what_changed
 from pages.widgets.model.tuning import show_tuning
-from pages.widgets.model.weights import show_weights
+from pages.widgets.model.weights import say_what_changed, show_weights
 from pages.widgets.person import may
+from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
-from pages.widgets.through_app import shown_by_app
 from ppsets_core.access import CURATOR
 
 VIEWS = {"Model card": show_card, "Weights": show_weights, "Fine-tune": show_tuning}
@@ -27,5 +26,5 @@ def main() -> None:
                 show()
 
 
-if shown_by_app():
+if run_through_app():
     main()

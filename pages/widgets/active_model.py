@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.widgets.bundled import bundled_scores
+from pages.widgets.session import bundled_scores
 from pages.widgets.text import as_text
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import OTHER_MODEL, Drawn

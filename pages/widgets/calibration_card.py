@@ -1,14 +1,16 @@
-"""A calibration as its reader needs it: the threshold, what it does to a set, what it promises, and its file."""
+"""A calibration as its reader needs it: threshold, promise, its files; and the last one, offered again."""
 
 import streamlit as st
 
 from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.downloads import offer_download
+from pages.widgets.guard import guarded
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, Simulation
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.reports.calibration import calibration_report, payer_of
+from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
 from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, scope
 
 MOST_SHOWN = 6
@@ -72,3 +74,48 @@ def one_line(calibration: Calibration | Simulation) -> str:
     kind = "" if isinstance(calibration, Calibration) else "Simulation, not a release: "
     each = "" if calibration.per is None else f" for each {calibration.per}"
     return f"{kind}coverage ≥ {100 * calibration.coverage_lower:.4g}%{each}, ε = {calibration.epsilon:g}"
+
+
+@guarded()
+def offer_last_release() -> None:
+    """Says nothing where nothing was released yet."""
+    released = [release for release in open_ledger().releases() if release.calibration is not None]
+    if not released or (calibration := released[-1].calibration) is None:
+        return
+    last = released[-1]
+    with st.container(border=True, key="last_release"):
+        st.markdown(as_text(f"Released last, on {last.time[:10]}, from {last.account}:"))
+        st.caption(as_text(f"{describe(calibration, calibration.unit)}. It is paid for: using it again costs nothing."))
+        warn_of_other_model(calibration)
+        with st.container(horizontal=True):
+            if st.button("Use this release again", key="use_last", type="primary", icon=":material/history:"):
+                set_active_calibration(calibration, last.account)
+                st.rerun()
+            if len(released) > 1:
+                st.page_link("pages/ledger.py", label=f"All {len(released):,} releases", icon=":material/receipt_long:")
+
+
+@guarded()
+def offer_registry_entry(calibration: Drawn, key: str) -> None:
+    """Only for a private release; nothing is sent anywhere."""
+    if not isinstance(calibration, Calibration) or calibration.is_trivial or not calibration.date:
+        return
+    with st.expander("An entry for OpenDP's registry of deployments"):
+        st.caption(
+            "The registry lists who releases what under differential privacy. This fills in its form, without the data "
+            "set's name, as a file for you to read and send; nothing is sent from here."
+        )
+        left, right = st.columns(2)
+        curator = left.text_input("Who publishes it", key=f"{key}_curator", persist_state="session")
+        kind = right.selectbox("What they are", CURATOR_KINDS, key=f"{key}_kind", persist_state="session")
+        region = left.text_input("Region of the records", key=f"{key}_region", persist_state="session")
+        author = right.text_input("Who answers for the entry", key=f"{key}_author", persist_state="session")
+        if not (curator.strip() and region.strip() and author.strip()):
+            st.info("Fill in all four to get the file.")
+            return
+        offer_download(
+            "Download entry (YAML)",
+            registry_yaml(calibration, Deployment(curator, kind, region, author)),
+            "registry-entry.yaml",
+            key=f"{key}_registry",
+        )

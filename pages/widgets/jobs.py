@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.widgets.guard import guarded
+from pages.widgets.streamlit_parts import browser_is_there
 from ppsets_core.background import Cancelled, Job, JobProgress
 from ppsets_core.wording import duration
 
@@ -23,14 +22,7 @@ def start_job(key: JobKey[Result], work: Callable[[JobProgress], Result]) -> Non
     if (earlier := st.session_state.get(key)) is not None:
         earlier.cancel()
     st.session_state.pop(_cancelled(key), None)
-    st.session_state[key] = Job(work, _browser_is_there())
-
-
-def _browser_is_there() -> Callable[[], bool]:
-    """Whether this session has a browser: a reload or a closed tab leaves session and work behind. Holds no session."""
-    context = get_script_run_ctx()
-    session = "" if context is None else context.session_id
-    return lambda: not runtime.exists() or runtime.get_instance().is_active_session(session)
+    st.session_state[key] = Job(work, browser_is_there())
 
 
 def is_running(key: str) -> bool:

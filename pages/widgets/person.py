@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from pages.widgets.server.listening import login_redirect
-from pages.widgets.server.logged_out import is_logged_out
+from pages.widgets.server.login import is_logged_out, login_redirect
 from pages.widgets.text import as_text
 from ppsets_core.access import CURATOR, STEWARD, VIEWER, Person, RoleRules
 from ppsets_core.errors import AccessError

@@ -1,9 +1,10 @@
-"""What one browser session holds: the active calibration. And the ledger, which all sessions of this machine share."""
+"""What one browser session holds, the active calibration; and what all share: the ledger and the bundled scores."""
 
 import streamlit as st
 
 from pages.widgets.person import bearer, login_is_configured
 from ppsets_core import Calibration, Ledger, Simulation
+from ppsets_core.data import bundled
 from ppsets_core.ledger.personal import PersonalLedger
 from ppsets_core.ledger.store import stamp_of
 from ppsets_core.places import ledger_path
@@ -41,3 +42,6 @@ def open_ledger() -> Ledger:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _opened(path: str, stamp: tuple[object, ...] | None) -> Ledger:
     return Ledger(path)
+
+
+bundled_scores = st.cache_resource(show_spinner=False)(bundled.bundled_scores)

@@ -1,7 +1,11 @@
-"""Text that strangers wrote (file names, labels, data sets) as Markdown that shows it, letter for letter."""
+"""Text of strangers as Markdown that shows it letter for letter, and tables that fit the screen."""
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 
+import streamlit as st
+
+from ppsets_core.files import Refused
 from ppsets_core.files.names import visible
 
 _INVISIBLE = "\u2060"  # word joiner: breaks what Markdown would read into a word, and is not seen
@@ -17,3 +21,22 @@ def as_text(text: str) -> str:
     apart = re.sub(r"[-<>=!~](?=[-<>=])", lambda match: match.group() + _INVISIBLE, plain)  # -> would become an arrow
     escaped = re.sub(r"([\\`*_{}\[\]()<>#+.!|~$&^=-])", r"\\\1", apart)
     return re.sub(r":(?=\S)|(?<=www)(?=\\\.)|(?=@)", lambda match: match.group() + _INVISIBLE, escaped)
+
+
+def columns_with_values(rows: Sequence[Mapping[str, object]], besides: Collection[str] = ()) -> list[str]:
+    """The columns to show: those in which some row says something, without those that only a download needs.
+
+    >>> columns_with_values([{"file": "a", "note": "", "m": 1}, {"file": "b", "note": "", "m": 2}], besides=["m"])
+    ['file']
+    """
+    names = list(rows[0]) if rows else []
+    return [name for name in names if name not in besides and any(row[name] not in ("", None) for row in rows)]
+
+
+def show_refused(refused: tuple[Refused, ...]) -> None:
+    """Every file that was left out, with its reason; names as text."""
+    if refused:
+        count = "1 file was" if len(refused) == 1 else f"{len(refused):,} files were"
+        with st.expander(f"{count} left out, and why"):
+            rows = [{"file": one.name, "reason": one.reason} for one in refused]
+            st.dataframe(rows, hide_index=True, alt="Files left out, with the reason for each")

@@ -34,7 +34,7 @@ def test_what_is_odd_but_readable_shows_the_same_greys():
 
 
 def test_files_of_too_many_megabytes_together_are_refused_by_a_sentence(screen, monkeypatch):
-    monkeypatch.setattr("pages.widgets.xray_upload.MOST_MEGABYTES", 0.002)
+    monkeypatch.setattr("pages.widgets.choose_files.MOST_MEGABYTES", 0.002)
     at = screen("calibrate")
     at.radio(key="source").set_value("X-rays with labels").run()
     at.file_uploader[0].set_value([(f"{i}.png", png(FILM), "") for i in range(2)]).run()

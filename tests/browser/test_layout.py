@@ -37,7 +37,7 @@ def test_every_control_has_a_name(app, page, screen):
 @pytest.mark.parametrize("screen", ["", "diagnose"])
 def test_the_words_are_explained_on_every_screen(app, page, screen):
     visit(page, app, screen)
-    page.get_by_test_id("stSidebar").get_by_role("button", name=re.compile("What the words mean")).click()
+    page.get_by_test_id("stSidebar").get_by_role("button", name=re.compile("Glossary")).click()
     for word in ("Coverage", "Threshold ŝ", "Privacy budget"):
         page.get_by_text(word, exact=True).first.wait_for()
 

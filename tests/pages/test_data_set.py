@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.widgets import data_sets as listing
+from pages.widgets import choose_files as listing
 from tests.data.data_sets import records_frame, write_parts
 from tests.pages.driving import button, labels, metrics, texts
 from tests.pages.waiting import finish

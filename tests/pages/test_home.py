@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.widgets.bundled import bundled_scores
-from pages.widgets.home import demo
+from pages.widgets import demo
+from pages.widgets.session import bundled_scores
 from ppsets_core import Calibration, Ledger, one_per_patient, plan
 from ppsets_core.data import bundled
 from ppsets_core.model_fingerprint import bundled_fingerprint

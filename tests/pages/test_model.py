@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pages.widgets.model.files import bytes_of, model_from
-from pages.widgets.model.settings import PrivacySettings, Settings
-from pages.widgets.model.training import fine_tuning
+from pages.widgets.model.training import PrivacySettings, Settings, fine_tuning
+from pages.widgets.model.weights import bytes_of, model_from
 from ppsets_core import BudgetError, FileError, InputError, LedgerError, plan, read_scores, simulate
 from ppsets_core.background import Cancelled, JobProgress
 from ppsets_core.ledger.training import TrainingPayment

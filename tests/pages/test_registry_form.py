@@ -8,7 +8,7 @@ from ppsets_core import calibrate
 
 def form(epsilon: float) -> AppTest:
     def show(text: str) -> None:
-        from pages.widgets.calibrate.registry import offer_registry_entry
+        from pages.widgets.calibration_card import offer_registry_entry
         from ppsets_core import Calibration
 
         offer_registry_entry(Calibration.from_json(text), "here")

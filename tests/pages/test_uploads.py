@@ -8,7 +8,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from pages.widgets import uploads
+from pages.widgets import streamlit_parts as uploads
 
 
 def record(name: str, size: int = 10) -> UploadedFileRec:
@@ -32,7 +32,7 @@ def screen():
     import streamlit as st
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-    from pages.widgets.uploads import drop_uploads_of_no_widget
+    from pages.widgets.streamlit_parts import drop_uploads_of_no_widget
 
     drop_uploads_of_no_widget()
     if st.toggle("show", True, key="show"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pages.widgets.xray_upload import folders_below, inside
+from pages.widgets.choose_files import folders_below, inside
 from ppsets_core import InputError
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.widgets.bundled import bundled_scores
+from pages.widgets.session import bundled_scores
 from pages.widgets.settings import EACH, TOGETHER, apply_epsilon
 from ppsets_core import FileError, InputError, Plan, Records, plan, smallest_epsilon
 from ppsets_core.data.counting import Chosen

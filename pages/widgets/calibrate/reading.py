@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.widgets.refused import show_refused
-from pages.widgets.text import as_text
+from pages.widgets.text import as_text, show_refused
 from ppsets_core import Records, one_per_patient
 from ppsets_core.data import of_split
 from ppsets_core.data.counting import Chosen

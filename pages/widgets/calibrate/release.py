@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from pages.widgets.calibrate.data_set_source import counting
+from pages.widgets.budgets import RAISE
 from pages.widgets.calibrate.reading import Reading
-from pages.widgets.calibrate.registry import offer_registry_entry
-from pages.widgets.calibration_card import show_calibration
-from pages.widgets.ledger.raise_budget import RAISE
+from pages.widgets.calibrate.sources import counting
+from pages.widgets.calibration_card import offer_registry_entry, show_calibration
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, keep_result, prepare, spend_step, spent_on

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.widgets.choose_files import below_data_directory, choose_data_set
 from pages.widgets.cluster import server_executor, show_cluster
-from pages.widgets.data_sets import below_data_directory, choose_data_set
 from pages.widgets.diagnose.check import show_numbers
 from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job

@@ -12,8 +12,7 @@ from pages.widgets.diagnose.marks import marks_of
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.viewer.dialog import show_viewer
 from pages.widgets.guard import guarded
-from pages.widgets.refused import show_refused
-from pages.widgets.tables import columns_told
+from pages.widgets.text import columns_with_values, show_refused
 from ppsets_core.diagnose import Answer, alarm_of, answers_of, counts, select
 from ppsets_core.diagnose.answers import ORDERS
 from ppsets_core.diagnose.checking import not_checked, records_of_answers
@@ -55,7 +54,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
         st.dataframe(
             rows,
             hide_index=True,
-            column_order=columns_told(rows, besides=in_download),
+            column_order=columns_with_values(rows, besides=in_download),
             column_config={name: st.column_config.Column(width="medium") for name in ("file", "set")},
             alt="Every X-ray with its set and review",
         )

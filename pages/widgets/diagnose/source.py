@@ -8,9 +8,9 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.widgets.active_model import active_model, model_name
+from pages.widgets.choose_files import ChosenXrays, choose_xrays
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.text import as_text
-from pages.widgets.xray_upload import Chosen, choose_xrays
 from ppsets_core.background import JobProgress
 from ppsets_core.diagnose import Findings, examine
 from ppsets_core.errors import InputError
@@ -79,7 +79,7 @@ def examined() -> Examined | None:
     return done
 
 
-def _say_what_it_is_of(done: Examined, source: Chosen | None) -> None:
+def _say_what_it_is_of(done: Examined, source: ChosenXrays | None) -> None:
     st.subheader(as_text(f"Results of {done.words}"), anchor=False)
     if source is not None and _identity(source) != done.chosen:
         st.warning(
@@ -88,11 +88,11 @@ def _say_what_it_is_of(done: Examined, source: Chosen | None) -> None:
         )
 
 
-def _identity(source: Chosen) -> tuple[str, ...]:
+def _identity(source: ChosenXrays) -> tuple[str, ...]:
     return (str(source),) if isinstance(source, Path) else tuple(file.file_id for file in source)
 
 
-def _start(source: Chosen | None) -> None:
+def _start(source: ChosenXrays | None) -> None:
     """Classify what was chosen, the synthetic X-rays where that is nothing."""
     model, name = active_model(), model_name()
     given: Source = list(SYNTHETIC) if source is None else source

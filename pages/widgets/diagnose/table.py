@@ -4,12 +4,11 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from pages.widgets.data_sets import data_sets
+from pages.widgets.choose_files import LARGEST_MB, TABLES, data_sets
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.data_set import show_data_set
 from pages.widgets.diagnose.familiar import show_alarm
 from pages.widgets.downloads import offer_download
-from pages.widgets.score_files import LARGEST_MB, TABLES
 from pages.widgets.text import as_text
 from ppsets_core.data import read_scores
 from ppsets_core.diagnose.new_patients import (

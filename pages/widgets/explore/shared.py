@@ -9,10 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.widgets.bundled import bundled_scores
+from pages.widgets.choose_files import LARGEST_MB, SCORES
 from pages.widgets.downloads import offer_download
-from pages.widgets.score_files import LARGEST_MB, SCORES
-from pages.widgets.session import open_ledger
+from pages.widgets.session import bundled_scores, open_ledger
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text
 from ppsets_core import InputError, Records, read_scores

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.widgets.bundled import bundled_scores
+from pages.widgets.session import bundled_scores
 from ppsets_core import Evaluation, evaluate, nonprivate_threshold
 from ppsets_core.explore.figures import confusion_figure, reliability_figure
 from ppsets_core.explore.labelled import Labelled

@@ -3,20 +3,17 @@
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.active_model import active_model
+from pages.widgets.choose_files import ChosenXrays, choose_xrays, proposed_name
 from pages.widgets.downloads import offer_download
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
-from pages.widgets.model.files import bytes_of
-from pages.widgets.model.settings import PrivacySettings, Settings, choose_settings
-from pages.widgets.model.switch import switch_to
-from pages.widgets.model.training import Tuned, fine_tuning
-from pages.widgets.refused import show_refused
+from pages.widgets.model.training import PrivacySettings, Settings, Tuned, choose_settings, fine_tuning
+from pages.widgets.model.weights import bytes_of, switch_to
 from pages.widgets.session import open_ledger
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
-from pages.widgets.text import as_text
-from pages.widgets.xray_upload import Chosen, choose_xrays, proposed_name
+from pages.widgets.streamlit_parts import UploadedFile
+from pages.widgets.text import as_text, show_refused
 from ppsets_core.explore.figures import training_figure
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING
@@ -51,7 +48,9 @@ def show_tuning() -> None:
         _show(st.session_state[_DONE])
 
 
-def _pay_and_begin(source: Chosen, labels: UploadedFile | None, settings: Settings, privacy: PrivacySettings) -> None:
+def _pay_and_begin(
+    source: ChosenXrays, labels: UploadedFile | None, settings: Settings, privacy: PrivacySettings
+) -> None:
     """Choose who pays and confirm; the training charges it before it begins."""
     ledger = open_ledger()
     account = choose_account(ledger, proposed_name(source), USUAL_BUDGET, key=f"tune-{proposed_name(source)}")
@@ -74,7 +73,7 @@ def _pay_and_begin(source: Chosen, labels: UploadedFile | None, settings: Settin
     spend_step(terms, begin, opens="Fine-tune …", verb="fine-tune", words=words)
 
 
-def _choose_xrays() -> tuple[Chosen | None, UploadedFile | None]:
+def _choose_xrays() -> tuple[ChosenXrays | None, UploadedFile | None]:
     st.write(
         "Labels are the names of the sub-folders (normal, …), or a CSV with the columns `file`, `label` and, "
         "where known, `patient`."
@@ -123,7 +122,7 @@ def _charged(payer: str | None) -> str:
     return f"Charged to '{payer}' before it began."
 
 
-def _ids(source: Chosen, labels: UploadedFile | None) -> tuple[str, ...]:
+def _ids(source: ChosenXrays, labels: UploadedFile | None) -> tuple[str, ...]:
     """What tells these X-rays and labels from others."""
     files = [str(source)] if isinstance(source, Path) else [file.file_id for file in source]
     return (*files, "" if labels is None else labels.file_id)

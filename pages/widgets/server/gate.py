@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from pages.widgets.server.logged_out import note_logged_out
-from pages.widgets.server.told import Told
+from pages.widgets.server.login import note_logged_out
+from pages.widgets.server.media_access import MediaAccess
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -58,7 +58,7 @@ class Gate:
         self.app = app
         self.hosts = frozenset(host.lower() for host in hosts)
         self.base = f"/{base.strip('/')}".rstrip("/")
-        self.told = Told()
+        self.media = MediaAccess()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -73,7 +73,7 @@ class Gate:
         browser = _browser(headers)
         if not self._is_for_us(headers) or _is_foreign(scope["method"], headers):
             await _refuse(send, 403)
-        elif path.startswith(CLOSED) or (path.startswith("/media/") and not self.told.knows(browser, path)):
+        elif path.startswith(CLOSED) or (path.startswith("/media/") and not self.media.knows(browser, path)):
             await _refuse(send, 404)
         else:
             if path == "/auth/logout":
@@ -94,14 +94,14 @@ class Gate:
 
         async def noting(message: Message) -> None:
             if message["type"] == "websocket.send" and message.get("bytes"):
-                self.told.sent(browser, message["bytes"])
+                self.media.sent(browser, message["bytes"])
             await send(message)
 
-        self.told.connected(browser)
+        self.media.connected(browser)
         try:
             await self.app(scope, receive, noting)
         finally:
-            self.told.disconnected(browser)
+            self.media.disconnected(browser)
 
     def _is_for_us(self, headers: dict[str, str]) -> bool:
         """One of our names is asked, and the page that asks, where the browser names it, has that name, too."""

@@ -1,6 +1,7 @@
 """What `streamlit run app.py` serves besides the screens."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -9,14 +10,14 @@ from starlette.middleware import Middleware
 from streamlit import cli_util
 
 from pages.widgets.server.gate import Gate
-from pages.widgets.server.left_behind import let_go_of_sessions
-from pages.widgets.server.listening import hosts
-from pages.widgets.uploads import keep_uploads_in_memory
+from pages.widgets.server.login import hosts
+from pages.widgets.streamlit_parts import drop_expired_sessions, keep_uploads_in_memory
 from ppsets_core import InputError
+from ppsets_core.memory import give_back
 
 
 def protection() -> list[Middleware]:
-    """The gate for the addresses that are configured; where they would be open to strangers, the server ends here."""
+    """The gate for the configured addresses; ends the server where they would be open to strangers."""
     keep_uploads_in_memory()
     try:
         return [Middleware(Gate, hosts=hosts(), base=st.get_option("server.baseUrlPath"))]
@@ -26,11 +27,18 @@ def protection() -> list[Middleware]:
 
 @asynccontextmanager
 async def while_serving(_app: st.App) -> AsyncIterator[None]:
-    """Lets go of sessions that were left behind. Opens the first screen where there is a desktop, as Streamlit does for
-    apps without a gate."""
+    """Let go of sessions without a browser; open the first screen where there is a desktop, as Streamlit does."""
     if not st.get_option("server.headless"):
         url = f"http://localhost:{st.get_option('server.port')}"
         asyncio.get_running_loop().run_in_executor(None, cli_util.open_browser, url)
-    cleaning = asyncio.create_task(let_go_of_sessions())
+    cleaning = asyncio.create_task(_let_go_of_sessions())
     yield
     cleaning.cancel()
+
+
+async def _let_go_of_sessions() -> None:
+    while True:
+        await asyncio.sleep(max(1, st.get_option("server.disconnectedSessionTTL") / 4))
+        if drop_expired_sessions():
+            gc.collect()
+            give_back()

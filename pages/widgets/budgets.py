@@ -1,24 +1,47 @@
-"""Raising a budget: asked twice, for good, and on record."""
+"""Opening an account and raising a budget: both for good, and on record."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.widgets.person import why_label
+from pages.widgets.person import login_is_configured, may, why_label
 from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger
+from ppsets_core.access import STEWARD
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.ledger import LONGEST_REASON
 from ppsets_core.wording import weak_budget
 
-_ASKED, _DONE = "budget_asked", "budget_raised"
+_ASKED, _OPENED, _RAISED = "budget_asked", "account_opened", "budget_raised"
 RAISE = "raise_name"
 """Names the data set that is raised; set it to open Ledger on one."""
 
 
+def open_account_step(ledger: Ledger) -> None:
+    if not (login_is_configured() and may(STEWARD)):
+        return
+    if said := st.session_state.pop(_OPENED, ""):
+        st.success(as_text(said))
+    with st.expander("Open an account"), st.form("open_account", clear_on_submit=False, border=False):
+        left, right = st.columns(2)
+        name = left.text_input(
+            "Name of the data set",
+            max_chars=100,
+            help="Curators charge the account by this name, so tell them. It must name no patient.",
+        )
+        budget = right.number_input("Budget", min_value=0.01, max_value=1e6, value=2.0, step=0.5, format="%g")
+        reason = st.text_input(
+            "Why", max_chars=LONGEST_REASON, help="Kept in the ledger and its exports, with your name."
+        )
+        if st.form_submit_button("Open the account"):
+            opened = ledger.open_account(name, budget, reason=reason)
+            st.session_state[_OPENED] = f"'{opened.name}' is open with a budget of {shown(opened.budget)}."
+            st.rerun()
+
+
 def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
-    if told := st.session_state.pop(_DONE, ""):
-        st.success(as_text(told))
+    if said := st.session_state.pop(_RAISED, ""):
+        st.success(as_text(said))
     asked: tuple[str, str] | None = st.session_state.get(_ASKED)
     with st.expander("Raise a budget", expanded=asked is not None):
         st.write(
@@ -71,7 +94,7 @@ def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
     if confirmed:
         _close()
         raised = ledger.raise_budget(account.name, budget, reason=reason)
-        st.session_state[_DONE] = f"The budget of '{raised.name}' is {shown(raised.budget)} now."
+        st.session_state[_RAISED] = f"The budget of '{raised.name}' is {shown(raised.budget)} now."
         st.rerun()
 
 

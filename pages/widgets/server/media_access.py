@@ -1,4 +1,4 @@
-"""Which media files each browser was told of. Their names come from their content, so a name must open nothing."""
+"""Which media files each browser may open. Their names come from their content, so a name must open nothing."""
 
 import re
 import time
@@ -18,7 +18,7 @@ class _Browser:
     left: float = 0.0
 
 
-class Told:
+class MediaAccess:
     """Keeps what was sent to each browser over its own sockets, and forgets a browser some time after its last."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

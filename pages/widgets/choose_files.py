@@ -1,4 +1,4 @@
-"""Choosing X-rays: files or a zip, a whole folder, or a folder of the server below its configured data directory."""
+"""Choosing files: which scores uploaders take, X-rays, and what is below the server's data directory."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -6,21 +6,24 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.widgets.person import may
-from pages.widgets.uploads import MOST_MEGABYTES
+from pages.widgets.streamlit_parts import MOST_MEGABYTES, UploadedFile
 from ppsets_core import InputError
 from ppsets_core.access import CURATOR
 from ppsets_core.files.names import shown_name
 
-Chosen = Path | list[UploadedFile]
+SCORES = ["csv", "tsv", "txt", "npy", "npz", "parquet", "json"]
+TABLES = [ending for ending in SCORES if ending != "npy"]
+"""Of a model's probabilities: an NPY file holds one score per record."""
+LARGEST_MB = 100
+ChosenXrays = Path | list[UploadedFile]
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
 TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv"]
-_MOST_LISTED = 500
+_MOST_LISTED, _DEEPEST = 500, 3
 
 
-def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Chosen | None:
+def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> ChosenXrays | None:
     """What `read_folder` takes, or None while nothing is chosen. `on_change` hears of every other choice."""
     base = data_directory() if may(CURATOR) else None
     ways = [FILES, FOLDER, SERVER] if base else [FILES, FOLDER]
@@ -43,7 +46,7 @@ def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Ch
     return list(files) or None
 
 
-def proposed_name(source: Chosen) -> str:
+def proposed_name(source: ChosenXrays) -> str:
     """The folder's or the zip's own name, to propose for the account."""
     first = source if isinstance(source, Path) else PurePath(source[0].name)
     if isinstance(source, Path) or len(source) == 1:
@@ -98,3 +101,44 @@ def _choose_on_server(base: Path, key: str, on_change: Callable[[], None] | None
         placeholder="Choose a folder",
     )
     return inside(base, name) if name else None
+
+
+def data_sets() -> list[str]:
+    """Their names below the data directory; none where it is not configured, and for those who may not calibrate."""
+    base = data_directory() if may(CURATOR) else None
+    return [] if base is None else _below(base)
+
+
+def choose_data_set(key: str, on_change: Callable[[], None] | None = None) -> Path | None:
+    base = data_directory()
+    name = st.selectbox(
+        "Data set below the server's data directory",
+        data_sets(),
+        index=None,
+        key=key,
+        on_change=on_change,
+        placeholder="Choose a folder of Parquet",
+    )
+    return inside(base, name) if name and base is not None else None
+
+
+def below_data_directory(path: Path) -> str:
+    base = data_directory()
+    return path.as_posix() if base is None else path.relative_to(base.resolve()).as_posix()
+
+
+def _below(base: Path) -> list[str]:
+    """Folders with Parquet files in them, and the folders that hold several such; links are left out."""
+    found: dict[str, int] = {}
+    for folder, names, files in os.walk(base):
+        place = Path(folder).relative_to(base)
+        names[:] = sorted(n for n in names if not n.startswith((".", "_")) and not Path(folder, n).is_symlink())
+        if len(place.parts) >= _DEEPEST:
+            names.clear()
+        if any(f.lower().endswith(".parquet") and not f.startswith((".", "_")) for f in files):
+            found[place.as_posix()] = 2
+            for parent in place.parents:
+                found[parent.as_posix()] = found.get(parent.as_posix(), 0) + 1
+        if len(found) > _MOST_LISTED:
+            break
+    return sorted(name for name, times in found.items() if times > 1 and name != ".")[:_MOST_LISTED]

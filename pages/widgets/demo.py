@@ -8,8 +8,8 @@ from itertools import count
 
 import numpy as np
 
-from pages.widgets.bundled import bundled_scores
-from pages.widgets.calibrate.score_source import DEMO_BUDGET, DEMO_DATASET
+from pages.widgets.calibrate.sources import DEMO_BUDGET, DEMO_DATASET
+from pages.widgets.session import bundled_scores
 from ppsets_core import (
     AccessError,
     Account,

@@ -1,0 +1,245 @@
+"""Where calibration records come from: bundled scores, a score file, X-rays, a data set, a saved calibration."""
+
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.widgets.active_model import (
+    active_model,
+    model_classes,
+    model_name,
+    warn_of_other_model,
+    warn_of_other_weights,
+)
+from pages.widgets.calibrate.reading import ONE_EACH, ONE_EACH_HELP, Reading, forget, remember, remembered
+from pages.widgets.calibration_card import show_calibration
+from pages.widgets.choose_files import LARGEST_MB, SCORES, ChosenXrays, choose_data_set, choose_xrays, proposed_name
+from pages.widgets.cluster import server_executor, show_cluster
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job, stop_job
+from pages.widgets.session import bundled_scores, open_ledger, set_active_calibration
+from pages.widgets.streamlit_parts import UploadedFile
+from pages.widgets.text import as_text, show_refused
+from ppsets_core import Calibration, FileError, Simulation, read_scores
+from ppsets_core.background import JobProgress
+from ppsets_core.data.counting import Chosen, Counted, choose, count
+from ppsets_core.data.data_set import open_data_set
+from ppsets_core.files.names import shown_name
+from ppsets_core.ledger import Ledger
+from ppsets_core.method.calibration_json import LONGEST, REMEDY, read_calibration
+from ppsets_core.method.plan import Plan
+from ppsets_core.model.folder_records import patients_note, records_of
+from ppsets_core.run import Executor
+from ppsets_core.wording import describe
+from ppsets_core.xrays import XrayFolder, read_folder
+
+if TYPE_CHECKING:
+    from ppsets_core.model import XrayModel
+
+_LISTED, _JOB = "xrays_listed", JobKey[Reading]("classify_calibration")
+_READING = JobKey[Reading]("read_data_set")
+DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0
+EXAMPLE = """patient,label,bacterial-pneumonia,normal,viral-pneumonia
+P1,normal,0.05,0.90,0.05
+P2,viral-pneumonia,0.30,0.10,0.60"""
+
+
+def read_bundled() -> Reading:
+    st.write(
+        "The bundled model's softmax scores for the CoronaHack X-rays that were set aside for calibration. They are "
+        "public, so their budget is for practice."
+    )
+    warn_of_other_weights()
+    return Reading(DEMO_DATASET, bundled_scores("calibration"), id="bundled")
+
+
+def read_score_file() -> Reading | None:
+    """The uploaded file's records; read once, kept until another file is chosen."""
+    file = st.file_uploader(
+        "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON",
+        SCORES,
+        key="score_file",
+        on_change=forget,
+        args=("scores",),
+        max_upload_size=LARGEST_MB,
+    )
+    with st.expander("What is in a score file?"):
+        st.write(
+            "One row per record: a probability column for each diagnosis, the true one as `label`, and `patient` where "
+            "known. Or a single column `score`: 1 − the probability of the true diagnosis."
+        )
+        st.code(EXAMPLE, language=None)
+    if file is not None and remembered("scores") is None:
+        with st.spinner("Reading …"):
+            remember("scores", Reading(shown_name(PurePath(file.name).stem), read_scores(file)))
+    return remembered("scores")
+
+
+def read_xrays() -> Reading | None:
+    """The records of a classified folder; None until it is chosen and classified."""
+    st.write(
+        "Labelled X-rays. The label of each is the name of a folder above it (normal, …), or stands in a CSV among the "
+        "files with the columns `file`, `label` and, where known, `patient`."
+    )
+    source = choose_xrays("calibrate", on_change=forget_xrays)
+    labels = st.file_uploader(
+        "Labels (optional): CSV with file, label, patient",
+        ["csv", "tsv"],
+        key="calibrate_labels",
+        on_change=forget_xrays,
+    )
+    if is_running(_JOB):
+        show_progress(_JOB, "X-rays classified:")
+        return None
+    if (classified := collect(_JOB)) is not None:
+        remember("xrays", classified)
+        st.session_state.pop(_LISTED, None)
+    if (known := remembered("xrays")) is not None:
+        return known
+    if source is not None:
+        _offer(_listed(source, labels), proposed_name(source))
+    return None
+
+
+def _listed(source: ChosenXrays, labels: UploadedFile | None) -> XrayFolder:
+    if _LISTED not in st.session_state:
+        with st.spinner("Looking through the files …"):
+            st.session_state[_LISTED] = read_folder(source, labels=labels, classes=model_classes())
+    return st.session_state[_LISTED]
+
+
+def _offer(folder: XrayFolder, name: str) -> None:
+    """What is in the folder, and a button that classifies it."""
+    count = "1 X-ray" if len(folder.xrays) == 1 else f"{len(folder.xrays):,} X-rays"
+    st.write(f"{count} found.")
+    for note in folder.notes:
+        st.caption(as_text(note))
+    show_refused(folder.refused)
+    if not folder.classes:
+        st.error("These X-rays have no labels, and calibrating needs the true diagnosis of each. See above for how.")
+        return
+    st.caption(as_text("Labels: " + ", ".join(folder.classes)))
+    st.caption(as_text(f"They are classified by {model_name()}: use the same weights for diagnosis."))
+    if st.button(f"Classify {count}", key="classify", type="primary"):
+        model = active_model()
+        start_job(_JOB, lambda report: _classified(model, folder, name, report))
+        st.rerun()
+
+
+def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: JobProgress) -> Reading:
+    from ppsets_core.model import predict_folder
+
+    total = len(folder.xrays)
+    report(0, total)
+    predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
+    records, unknown = records_of(name, model, predicted)
+    note = patients_note(predicted.patients)
+    notes = (*folder.notes, *([note] if note else ()))
+    return Reading(name, records, (*predicted.refused, *unknown), notes)
+
+
+def forget_xrays() -> None:
+    """Another choice of files, or other weights: what was read, listed or begun before is not about them."""
+    forget("xrays")
+    st.session_state.pop(_LISTED, None)
+    st.session_state.pop(_JOB, None)
+
+
+def read_data_set() -> Reading | None:
+    """How many records there are to use; None until that is known. Scores are counted only for a release."""
+    st.write(
+        "A folder of Parquet files, as `ppsets score` writes them or with the columns of a score file. It may be "
+        "larger than memory: it is read in pieces, once to choose the records and once, for a release, to count them."
+    )
+    path = choose_data_set("calibrate_data_set", on_change=_forget)
+    single = st.toggle(
+        ONE_EACH,
+        value=True,
+        key="data_set_one_per_patient",
+        on_change=_forget,
+        persist_state="session",
+        help=ONE_EACH_HELP,
+    )
+    executor = server_executor()
+    show_cluster(executor)
+    if is_running(_READING):
+        show_progress(_READING, "Pieces read:")
+        return None
+    if (found := collect(_READING)) is not None:
+        remember("data_set", found)
+    if (known := remembered("data_set")) is not None:
+        return known
+    if st.button("Read this data set", type="primary", key="read_data_set_start", disabled=path is None) and path:
+        start_job(_READING, lambda report: _read_data_set(path, executor, not single, report))
+        st.rerun()
+    return None
+
+
+def _read_data_set(path: Path, executor: Executor, every: bool, report: JobProgress) -> Reading:
+    data_set = open_data_set(path)
+    chosen = choose(data_set, all_records=every, executor=executor, progress=report)
+    return Reading(shown_name(path.name), chosen)
+
+
+def counting(records: Chosen, planned: Plan, ledger: Ledger) -> Callable[[JobProgress], Counted]:
+    """Work that counts the records as the plan needs them."""
+    executor, identify = server_executor(), ledger.identify(len(records))
+
+    def work(progress: JobProgress) -> Counted:
+        return count(records, planned, identify, executor=executor, progress=progress)
+
+    return work
+
+
+def _forget() -> None:
+    forget("data_set")
+    stop_job(_READING)
+
+
+def load_saved() -> None:
+    """Upload, check, show, and use on a click; a simulation is shown as one and stays marked as one."""
+    st.write("The JSON file that a calibration saved. Loading it costs no privacy.")
+    file = st.file_uploader("Calibration file (JSON)", ["json"], key="saved_calibration", max_upload_size=5)
+    if file is None:
+        return
+    calibration = _read_calibration(file)
+    _compare_with_ledger(calibration)
+    simulated = isinstance(calibration, Simulation)
+    st.write(as_text(f"A {'simulation' if simulated else 'release'}: {describe(calibration)}."))
+    in_use = st.session_state.get("saved_in_use") == file.file_id
+    if not in_use:
+        warn_of_other_model(calibration)
+    label = "Use this simulation, marked as one" if simulated else "Use this calibration"
+    if st.button(label, key="use_saved", type="primary"):
+        set_active_calibration(calibration, file.name)
+        st.session_state["saved_in_use"] = file.file_id
+        st.rerun()
+    if in_use:
+        st.success("In use now.")
+        show_calibration(calibration, file.name, key="saved")
+
+
+def _compare_with_ledger(calibration: Calibration | Simulation) -> None:
+    """A release of this machine is known to its ledger, number by number; one of elsewhere cannot be checked."""
+    ledger = open_ledger()
+    if isinstance(calibration, Simulation) or ledger.knows(calibration):
+        return
+    if ledger.knows_otherwise(calibration):
+        raise FileError(
+            f"This calibration cannot be used: it was changed since it was released. {REMEDY} "
+            "Ledger has the release as it was, for nothing."
+        )
+    st.warning(
+        "The ledger of this machine does not know this release, so nobody can tell here whether the file was changed. "
+        "Use it only if you trust where it comes from.",
+        icon=":material/help:",
+    )
+
+
+def _read_calibration(file: UploadedFile) -> Calibration | Simulation:
+    """At most a few megabytes of UTF-8; everything else is checked by the strict reader."""
+    try:
+        return read_calibration(file.getvalue()[: LONGEST + 1].decode("utf-8"))
+    except UnicodeDecodeError:
+        raise FileError(f"This calibration cannot be used: it is not text. {REMEDY}") from None
