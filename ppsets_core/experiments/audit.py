@@ -73,10 +73,7 @@ class Fit:
     p_value: float
 
 
-@dataclass(frozen=True)
-class Audit:
-    losses: tuple[Loss, ...]
-    fits: tuple[Fit, ...]
+Audit = tuple[tuple[Loss, ...], tuple[Fit, ...]]
 
 
 def run(*, seed: int = 0, draws: int = 2000, progress: Progress | None = None) -> Audit:
@@ -90,23 +87,24 @@ def run(*, seed: int = 0, draws: int = 2000, progress: Progress | None = None) -
         if progress:
             progress(done, len(cases))
     losses = tuple(one for one in found if isinstance(one, Loss))
-    return Audit(losses, tuple(one for one in found if isinstance(one, Fit)))
+    return losses, tuple(one for one in found if isinstance(one, Fit))
 
 
 def _small_cases() -> Iterator[Callable[[], Loss]]:
     """Every data set there is, at every rank and level from ½ up; the worst of them."""
-    ranks = range(ceil(SMALL_N / 2), SMALL_N + 1)
-    aims = [(rank / SMALL_N, rank) for rank in ranks] + [(level, ceil(level * SMALL_N)) for level in LEVELS]
-    for name, rule in RULES.items():
-        found = (rule.mechanism(level, rank, 1.0) for level, rank in aims)
-        yield partial(_worst, name, [mechanism for mechanism in found if mechanism is not None])
-    yield partial(_worst, RESEARCH, [ResearchQuantile(level, 1.0, ALPHA) for level in LEVELS if level >= 1 - ALPHA])
-
-
-def _worst(rule: str, mechanisms: list[Mechanism]) -> Loss:
     n, m = SMALL_N, SMALL_M
-    loss, level = max((loss_of_all(mechanism, n, m), mechanism.target(n) / n) for mechanism in mechanisms)
-    return Loss(rule, n, m, level, 1.0, "every data set", loss)
+    aims = [(rank / n, rank) for rank in range(ceil(n / 2), n + 1)] + [(level, ceil(level * n)) for level in LEVELS]
+    mechanisms: dict[str, list[Mechanism | None]] = {
+        name: [rule.mechanism(level, rank, 1.0) for level, rank in aims] for name, rule in RULES.items()
+    }
+    mechanisms[RESEARCH] = [ResearchQuantile(level, 1.0, ALPHA) for level in LEVELS if level >= 1 - ALPHA]
+
+    def worst(name: str) -> Loss:
+        found = [one for one in mechanisms[name] if one is not None]
+        loss, level = max((loss_of_all(one, n, m), one.target(n) / n) for one in found)
+        return Loss(name, n, m, level, 1.0, "every data set", loss)
+
+    return (partial(worst, name) for name in mechanisms)
 
 
 def _large_cases() -> Iterator[Callable[[], Loss]]:
@@ -212,52 +210,43 @@ def chi_square(observed: np.ndarray, probability: np.ndarray) -> tuple[float, in
 
 
 def findings(audit: Audit) -> Findings:
-    losses = tuple(
-        (
-            look_of(loss.rule).name,
-            loss.n,
-            loss.m,
-            "1 − 1e-12" if 0.9999 < loss.level < 1 else f"{loss.level:.4f}",
-            loss.over,
-            loss.epsilon,
-            f"{loss.loss:.3f}" if loss.loss < 1e4 else f"{loss.loss:.1e}",
-            "yes" if loss.is_kept else "NO",
-        )
-        for loss in audit.losses
-    )
+    losses, found = audit
+    rules = [loss for loss in losses if loss.rule != RESEARCH]
+    research = [loss for loss in losses if loss.rule == RESEARCH]
     fits = tuple(
         (look_of(fit.rule).name, fit.draws, round(fit.statistic, 1), fit.degrees, round(fit.p_value, 3))
-        for fit in audit.fits
+        for fit in found
     )
-    rules = [loss for loss in audit.losses if loss.rule != RESEARCH]
-    research = [loss for loss in audit.losses if loss.rule == RESEARCH]
+    law = f"Releases against their exact law (CoronaHack scores, n = {RELEASE_N:,}, ε = {RELEASE_EPSILON:g})"
     return Findings(
         "Privacy audit",
         {"alpha": ALPHA},
         (
-            Table("Exact privacy loss over all replacements of one record", _LOSS_COLUMNS, losses),
-            Table(
-                f"Releases against their exact law (CoronaHack scores, n = {RELEASE_N:,}, ε = {RELEASE_EPSILON:g})",
-                ("rule", "releases", "chi-square", "degrees of freedom", "p-value"),
-                fits,
-            ),
+            Table("Exact privacy loss over all replacements of one record", _COLUMNS, tuple(map(_row, losses))),
+            Table(law, ("rule", "releases", "chi-square", "degrees of freedom", "p-value"), fits),
         ),
         (
             f"The rules keep their ε in {sum(loss.is_kept for loss in rules)} of {len(rules)} cases; the {RESEARCH} "
             f"exceeds it in {sum(not loss.is_kept for loss in research)} of {len(research)}.",
         ),
-        {"losses": [vars(loss) for loss in audit.losses], "fits": [vars(fit) for fit in audit.fits]},
+        {"losses": [vars(loss) for loss in losses], "fits": [vars(fit) for fit in found]},
     )
 
 
-_LOSS_COLUMNS = ("mechanism", "n", "m", "level", "data sets", "ε", "loss", "kept")
+_COLUMNS = ("mechanism", "n", "m", "level", "data sets", "ε", "loss", "kept")
+
+
+def _row(one: Loss) -> tuple[str | float, ...]:
+    level = "1 − 1e-12" if 0.9999 < one.level < 1 else f"{one.level:.4f}"
+    loss = f"{one.loss:.3f}" if one.loss < 1e4 else f"{one.loss:.1e}"
+    return (look_of(one.rule).name, one.n, one.m, level, one.over, one.epsilon, loss, "yes" if one.is_kept else "NO")
 
 
 def figures(audit: Audit) -> dict[str, go.Figure]:
     """The loss found beside the ε that was promised, on a logarithmic axis."""
     fig = figure("privacy loss / ε promised", "", height=420)
-    for rule in dict.fromkeys(loss.rule for loss in audit.losses):
-        look, losses = look_of(rule), [loss for loss in audit.losses if loss.rule == rule]
+    for rule in dict.fromkeys(loss.rule for loss in audit[0]):
+        look, losses = look_of(rule), [loss for loss in audit[0] if loss.rule == rule]
         x = [loss.loss / loss.epsilon for loss in losses]
         y = [f"n = {loss.n:,}, ε = {loss.epsilon:g}" for loss in losses]
         marker = {"symbol": look.symbol, "size": 12, "color": look.colour}

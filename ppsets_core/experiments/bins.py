@@ -5,15 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.findings import (
-    Findings,
-    SourceSweep,
-    joined,
-    source_figures,
-    source_findings,
-    sweep_sources,
-    with_rule,
-)
+from ppsets_core.experiments import findings as shared
 from ppsets_core.explore.style import look_of
 from ppsets_core.explore.sweeps import Sweep, sweep_figure, trends
 from ppsets_core.method.plan import plan
@@ -24,9 +16,9 @@ BINS = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FLAT = (1000, 1_000_000)
 
 
-def run(*, bins: Sequence[int] = BINS, **options: Any) -> tuple[SourceSweep, ...]:
+def run(*, bins: Sequence[int] = BINS, **options: Any) -> tuple[shared.SourceSweep, ...]:
     """Every m, among them each rule's m*, on the same splits; `options` as `sweep_sources` takes them."""
-    return sweep_sources("m", lambda n: sorted({*bins, *best_m(n).values()}), ALPHA, EPSILON, **options)
+    return shared.sweep_sources("m", lambda n: sorted({*bins, *best_m(n).values()}), ALPHA, EPSILON, **options)
 
 
 def best_m(n: int) -> dict[str, int]:
@@ -41,28 +33,28 @@ def coverage_range(swept: Sweep, method: str, low: int, high: int) -> tuple[floa
     return min(means), max(means)
 
 
-def findings(found: Sequence[SourceSweep]) -> Findings:
+def findings(found: Sequence[shared.SourceSweep]) -> shared.Findings:
     title, settings = "Coverage and set size against the number of bins", {"alpha": ALPHA, "epsilon": EPSILON}
-    return source_findings(found, title, settings, "m", _sentence, lambda one: {"best_m": best_m(one.n)})
+    return shared.source_findings(found, title, settings, "m", _sentence, lambda one: {"best_m": best_m(one.n)})
 
 
-def _sentence(one: SourceSweep) -> str:
+def _sentence(one: shared.SourceSweep) -> str:
     spans = []
     for rule, m in best_m(one.n).items():
         low, high = coverage_range(one.sweep, rule, *FLAT)
-        spans.append(f"between {low:.4f} and {high:.4f} {with_rule(rule)} (m* = {m:,})")
+        spans.append(f"between {low:.4f} and {high:.4f} {shared.with_rule(rule)} (m* = {m:,})")
     return (
         f"{one.source} (n = {one.n:,}, accuracy {one.accuracy:.3f}): from m = {FLAT[0]:,} to {FLAT[1]:,} mean coverage "
-        f"stays {joined(spans)}."
+        f"stays {shared.joined(spans)}."
     )
 
 
-def figures(found: Sequence[SourceSweep]) -> dict[str, go.Figure]:
+def figures(found: Sequence[shared.SourceSweep]) -> dict[str, go.Figure]:
     """Coverage and set size along m, each rule's m* marked."""
-    return source_figures(found, _figure)
+    return shared.source_figures(found, _figure)
 
 
-def _figure(one: SourceSweep, quantity: str) -> go.Figure:
+def _figure(one: shared.SourceSweep, quantity: str) -> go.Figure:
     fig = sweep_figure(one.sweep, quantity)
     means = trends(one.sweep, quantity)
     for rule, m in best_m(one.n).items():

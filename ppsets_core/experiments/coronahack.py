@@ -5,17 +5,8 @@ import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined, sweep_numbers, sweep_table, with_rule
-from ppsets_core.explore import label_of
+from ppsets_core.explore import label_of, sweeps
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.sweeps import (
-    Sweep,
-    histogram_figure,
-    outcomes_of,
-    size_figure,
-    size_shares,
-    sweep,
-    sweep_figure,
-)
 from ppsets_core.method.rules.paper import Paper
 from ppsets_core.progress import Progress
 
@@ -26,29 +17,28 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 3.0, PAPERS_EPSILON)
 
 def run(
     *, seed: int = 0, splits: int = 1000, progress: Progress | None = None, records: Labelled | None = None
-) -> Sweep:
+) -> sweeps.Sweep:
     """Splits are by X-ray, as in the paper, so one patient's X-rays may fall on both sides."""
     records = records or Labelled.of(bundled_scores())
     rng = np.random.default_rng(seed)
-    return sweep(records, "epsilon", EPSILONS, splits, rng, alpha=ALPHA, n=N, progress=progress)
+    return sweeps.sweep(records, "epsilon", EPSILONS, splits, rng, alpha=ALPHA, n=N, progress=progress)
 
 
-def findings(swept: Sweep) -> Findings:
+def findings(swept: sweeps.Sweep) -> Findings:
     """Median coverage and mean set size at every ε, and the sets' sizes at the paper's."""
     at = swept.at(PAPERS_EPSILON)
-    outcomes = outcomes_of(at)
+    outcomes = sweeps.outcomes_of(at)
     medians = [f"{np.median(outcome.coverage):.3f} {with_rule(series)}" for series, outcome in outcomes.items()]
-    shares = tuple((label_of(name), *(f"{100 * x:.1f}%" for x in found)) for name, found in size_shares(at).items())
+    shares = tuple(
+        (label_of(name), *(f"{100 * x:.1f}%" for x in found)) for name, found in sweeps.size_shares(at).items()
+    )
+    columns = ("rule", *map(str, range(len(shares[0]) - 1)))
     return Findings(
         "CoronaHack: coverage and set size over random splits",
         {"alpha": ALPHA, "n": N, "splits": len(next(iter(outcomes.values())).coverage)},
         (
             sweep_table("Median coverage and mean set size", swept, "ε", np.median),
-            Table(
-                f"Share of sets of each size at ε = {PAPERS_EPSILON:g}",
-                ("rule", *(f"{size}" for size in range(len(shares[0]) - 1))),
-                shares,
-            ),
+            Table(f"Share of sets of each size at ε = {PAPERS_EPSILON:g}", columns, shares),
         ),
         (
             f"At ε = {PAPERS_EPSILON:g} the median coverage is {joined(medians)}; the paper reports {PAPERS_MEDIAN}.",
@@ -58,7 +48,7 @@ def findings(swept: Sweep) -> Findings:
     )
 
 
-def _against_the_papers(swept: Sweep, rule: str) -> str:
+def _against_the_papers(swept: sweeps.Sweep, rule: str) -> str:
     below = [swept.at(epsilon) for epsilon in swept.values if epsilon < PAPERS_EPSILON]
     smaller = [at[rule].private.mean_size.mean() < at[Paper.name].private.mean_size.mean() for at in below]
     return (
@@ -67,12 +57,14 @@ def _against_the_papers(swept: Sweep, rule: str) -> str:
     )
 
 
-def figures(swept: Sweep) -> dict[str, go.Figure]:
+def figures(swept: sweeps.Sweep) -> dict[str, go.Figure]:
     """Histograms at the paper's ε, and coverage and set size along ε."""
     at = swept.at(PAPERS_EPSILON)
     return {
-        f"Coverage of each split, ε = {PAPERS_EPSILON:g}": histogram_figure(outcomes_of(at), "coverage", ALPHA),
-        f"Sizes of the sets, ε = {PAPERS_EPSILON:g}": size_figure(at),
-        "Coverage against ε": sweep_figure(swept, "coverage"),
-        "Mean set size against ε": sweep_figure(swept, "mean_size"),
+        f"Coverage of each split, ε = {PAPERS_EPSILON:g}": sweeps.histogram_figure(
+            sweeps.outcomes_of(at), "coverage", ALPHA
+        ),
+        f"Sizes of the sets, ε = {PAPERS_EPSILON:g}": sweeps.size_figure(at),
+        "Coverage against ε": sweeps.sweep_figure(swept, "coverage"),
+        "Mean set size against ε": sweeps.sweep_figure(swept, "mean_size"),
     }

@@ -1,7 +1,6 @@
 """`levels`: how far above 1 − α each rule aims, against n and against ε. Nothing is drawn at random."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,23 +22,17 @@ EPSILONS = log_grid(0.01, 100, 25)
 EPSILONS_FIXED = (0.1, 1.0, 10.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Levels:
-    over_n: LevelCurves
-    over_epsilon: LevelCurves
-
-
 def run(
     *, seed: int = 0, progress: Progress | None = None, ns: Sequence[int] = NS, epsilons: Sequence[float] = EPSILONS
-) -> Levels:
-    """The paper's figure, for every rule. `seed` and `progress`, which every experiment takes, are not needed."""
-    over_n = level_curves("n", ns, EPSILONS_FIXED, ALPHA)
-    return Levels(over_n, level_curves("epsilon", epsilons, NS_FIXED, ALPHA))
+) -> tuple[LevelCurves, LevelCurves]:
+    """The paper's figure, for every rule, over n and over ε. `seed` and `progress`, common to all, are not needed."""
+    return level_curves("n", ns, EPSILONS_FIXED, ALPHA), level_curves("epsilon", epsilons, NS_FIXED, ALPHA)
 
 
-def findings(result: Levels) -> Findings:
+def findings(result: tuple[LevelCurves, LevelCurves]) -> Findings:
     """The level at a few n and ε, beside the non-private one."""
-    levels, ns = _by_rule_and_fixed(result.over_n), result.over_n.x
+    over_n, over_epsilon = result
+    levels, ns = over_n.levels, over_n.x
     names = tuple(rule.label for rule in RULES.values())
     few = sorted({0, len(ns) * 2 // 5, len(ns) * 4 // 5, len(ns) - 1})
     rows: list[tuple[str | float, ...]] = []
@@ -59,31 +52,27 @@ def findings(result: Levels) -> Findings:
                 tuple((epsilon, *by_rule.values()) for epsilon, by_rule in needed.items()),
             ),
         ),
-        (*(_against_the_papers(result, rule) for rule in RULES if rule != Paper.name), _ranks_above(result)),
-        {"over_n": _numbers(result.over_n), "over_epsilon": _numbers(result.over_epsilon), "least_n": needed},
+        (*(_against_the_papers(result, rule) for rule in RULES if rule != Paper.name), _ranks_above(over_n)),
+        {"over_n": _numbers(over_n), "over_epsilon": _numbers(over_epsilon), "least_n": needed},
     )
 
 
-def _by_rule_and_fixed(curves: LevelCurves) -> dict[tuple[str, float | None], np.ndarray]:
-    return {(curve.method, curve.fixed): curve.level for curve in curves.curves}
-
-
-def _against_the_papers(result: Levels, rule: str) -> str:
-    if all(_is_below(curves, rule) for curves in (result.over_n, result.over_epsilon)):
+def _against_the_papers(both: Sequence[LevelCurves], rule: str) -> str:
+    if all(_is_below(curves, rule) for curves in both):
         return f"The {label_of(rule)} aims below the {Paper.label} at every n and ε of the figure."
     return f"The {label_of(rule)} does not aim below the {Paper.label} everywhere in the figure."
 
 
 def _is_below(curves: LevelCurves, rule: str) -> bool:
     """Whether a rule's level is below the paper's wherever the paper's is of use."""
-    levels = _by_rule_and_fixed(curves)
+    levels = curves.levels
     pairs = [(levels[rule, fixed], level) for (other, fixed), level in levels.items() if other == Paper.name]
     return all(bool(np.all((level < papers) | (papers >= 1))) for level, papers in pairs)
 
 
-def _ranks_above(result: Levels) -> str:
+def _ranks_above(over_n: LevelCurves) -> str:
     """How far each rule aims above the non-private rank, at the largest n."""
-    levels, n = _by_rule_and_fixed(result.over_n), int(result.over_n.x[-1])
+    levels, n = over_n.levels, int(over_n.x[-1])
     without = levels[NONPRIVATE, None][-1]
     by_rule = []
     for rule in RULES:
@@ -94,11 +83,10 @@ def _ranks_above(result: Levels) -> str:
 
 
 def _numbers(curves: LevelCurves) -> dict[str, Any]:
-    return {curves.over: curves.x, "curves": [vars(curve) for curve in curves.curves]}
+    kept = [{"method": rule, "fixed": fixed, "level": level} for (rule, fixed), level in curves.levels.items()]
+    return {curves.over: curves.x, "curves": kept}
 
 
-def figures(result: Levels) -> dict[str, go.Figure]:
-    return {
-        "Level against the number of records": level_figure(result.over_n),
-        "Level against ε": level_figure(result.over_epsilon),
-    }
+def figures(result: tuple[LevelCurves, LevelCurves]) -> dict[str, go.Figure]:
+    titles = ("Level against the number of records", "Level against ε")
+    return {title: level_figure(curves) for title, curves in zip(titles, result, strict=True)}

@@ -26,7 +26,7 @@ import plotly.graph_objects as go
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import InputError
 from ppsets_core.experiments.findings import Findings, Table, joined, standard_error
-from ppsets_core.explore import NONPRIVATE, label_of, part_of
+from ppsets_core.explore import NONPRIVATE, label_of
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import SKY, Look, add_goal, add_line, figure, log_ticks, look_of
 from ppsets_core.method.bins import runs_of
@@ -146,28 +146,23 @@ def run(
     if max(ns) >= len(records):
         raise InputError(f"Calibrating on {max(ns)} of {len(records)} records leaves none to evaluate on.")
     found = []
-    for place, n in enumerate(ns):
-        shuffled = _Splits(records, n, splits, rng)
-        found.append(Comparison(n, _trials(shuffled, n, rng, part_of(progress, place, len(ns)))))
+    for done, n in enumerate(ns, start=1):
+        found.append(Comparison(n, _trials(_Splits(records, n, splits, rng), n, rng)))
+        if progress:
+            progress(done, len(ns))
     return tuple(found)
 
 
-def _trials(
-    shuffled: "_Splits", n: int, rng: np.random.Generator, progress: Progress | None
-) -> dict[str, tuple[Trial, ...]]:
+def _trials(shuffled: "_Splits", n: int, rng: np.random.Generator) -> dict[str, tuple[Trial, ...]]:
     trials: dict[str, tuple[Trial, ...]] = {}
-    for place, rule in enumerate(RULES):
+    for rule in RULES:
         plans = [plan(n, ALPHA, epsilon, method=rule) for epsilon in EPSILONS]
         trials[rule] = tuple(shuffled.by_rule(chosen, rng) for chosen in plans)
-        if progress:
-            progress(place + 1, len(RULES) + 1)
     for peer, delta in PEERS.items():
         drawn = [p_coqs(shuffled.calibration, ALPHA, zcdp_of(e), rng, delta=delta) for e in EPSILONS]
         trials[peer] = tuple(shuffled.trial(thresholds) for thresholds in drawn)
     exact = np.array([nonprivate_threshold(scores, ALPHA) for scores in shuffled.calibration])
     trials[NONPRIVATE] = (shuffled.trial(exact),) * len(EPSILONS)
-    if progress:
-        progress(len(RULES) + 1, len(RULES) + 1)
     return trials
 
 

@@ -10,23 +10,10 @@ import plotly.graph_objects as go
 from ppsets_core.data import Records
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined
+from ppsets_core.explore import style
 from ppsets_core.explore.expected_sets import ExpectedSets, by_diagnosis_figure
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.style import (
-    AXES,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    SEQUENCE,
-    VERMILLION,
-    Look,
-    add_goal,
-    add_line,
-    as_text,
-    figure,
-    log_ticks,
-)
+from ppsets_core.explore.style import BLUE, GREY, ORANGE, VERMILLION, Look
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.progress import Progress
@@ -164,31 +151,26 @@ def figures(found: PerDiagnosis) -> dict[str, go.Figure]:
         way: ExpectedSets(_size(outcome), 0.0, float(outcome.coverage.mean()), class_means(outcome))
         for way, outcome in found.at(shown).items()
     }
+    coverage, size = (style.figure(style.AXES["epsilon"], y) for y in ("coverage", "mean set size"))
+    _draw_coverage(coverage, found)
+    for way, look in LOOKS.items():
+        style.add_line(size, found.epsilons, np.array([_size(found.at(e)[way]) for e in found.epsilons]), look)
+    for fig in (coverage, size):
+        style.log_ticks(fig, found.epsilons)
     return {
         f"Coverage of each diagnosis, ε = {shown:g}": by_diagnosis_figure(found.classes, sets, 1 - ALPHA),
-        "Coverage of each diagnosis against ε": _coverage_figure(found),
-        "Mean set size against ε": _size_figure(found),
+        "Coverage of each diagnosis against ε": coverage,
+        "Mean set size against ε": size,
     }
 
 
-def _coverage_figure(found: PerDiagnosis) -> go.Figure:
+def _draw_coverage(fig: go.Figure, found: PerDiagnosis) -> None:
     """A colour for each diagnosis; dotted where the promise is for all together, solid where it is for each."""
-    fig = figure(AXES["epsilon"], "coverage")
-    colours = [colour for colour in SEQUENCE if colour != GREEN]
+    colours = [colour for colour in style.SEQUENCE if colour != style.GREEN]
     for way in (TOGETHER, EACH):
         means = np.array([class_means(found.at(epsilon)[way]) for epsilon in found.epsilons])
         for number, name in enumerate(found.classes):
-            colour = colours[number % len(colours)]
-            look = Look(f"{as_text(name)}, {way}", colour, LOOKS[way].dash, LOOKS[way].symbol)
-            add_line(fig, found.epsilons, means[:, number], look)
-    add_goal(fig, found.epsilons, 1 - ALPHA)
-    log_ticks(fig, found.epsilons)
-    return fig
-
-
-def _size_figure(found: PerDiagnosis) -> go.Figure:
-    fig = figure(AXES["epsilon"], "mean set size")
-    for way, look in LOOKS.items():
-        add_line(fig, found.epsilons, [_size(found.at(epsilon)[way]) for epsilon in found.epsilons], look)
-    log_ticks(fig, found.epsilons)
-    return fig
+            named, colour = f"{style.as_text(name)}, {way}", colours[number % len(colours)]
+            look = Look(named, colour, LOOKS[way].dash, LOOKS[way].symbol)
+            style.add_line(fig, found.epsilons, means[:, number], look)
+    style.add_goal(fig, found.epsilons, 1 - ALPHA)

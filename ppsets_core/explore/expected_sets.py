@@ -36,8 +36,7 @@ def expected_sets(records: Labelled, chosen: Plan, rng: np.random.Generator, rep
     curves = _Curves(records)
     if chosen.is_trivial:
         return curves.means(np.ones((1, curves.classes, 2)))
-    draw = _laws_together if chosen.per is None else _laws_for_each
-    return curves.means(draw(curves, chosen, rng, repetitions))
+    return curves.means(_private(curves, chosen, rng, repetitions))
 
 
 def nonprivate_sets(
@@ -90,24 +89,23 @@ class _Curves:
         return ExpectedSets(float(sizes.mean()), float(1.96 * error), float(by_class @ self.shares), by_class)
 
 
-def _laws_together(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetitions: int) -> np.ndarray:
-    """(repetitions, classes, 2): the expectation over ŝ of `_Curves.at`."""
-    runs = _sampled_runs(curves.scores, chosen.n, chosen.m, rng, repetitions)
-    law = run_probabilities(chosen.mechanism, runs, chosen.n)
-    parts = [np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs, chosen.m)) for c in range(curves.classes)]
-    return np.stack(parts, axis=1)
+def _private(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetitions: int) -> np.ndarray:
+    """(repetitions, classes, 2): the expectation of `_Curves.at` over ŝ.
 
-
-def _laws_for_each(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetitions: int) -> np.ndarray:
-    """(repetitions, classes, 2), each diagnosis with its own threshold, from as many records as chance gives it."""
-    counts = rng.multinomial(chosen.n, curves.shares, size=repetitions)
+    Where each diagnosis has its own threshold, it comes from as many records as chance gives the diagnosis.
+    """
+    together = chosen.per is None
+    every = range(curves.classes)
+    groups = [(curves.scores, every)] if together else [(curves.own[c], range(c, c + 1)) for c in every]
+    counts = rng.multinomial(chosen.n, [1.0] if together else curves.shares, size=repetitions)
     found = np.empty((repetitions, curves.classes, 2))
-    for c in range(curves.classes):
-        for count in np.unique(counts[:, c]):
-            these = np.flatnonzero(counts[:, c] == count)
-            runs = _sampled_runs(curves.own[c], int(count), chosen.m, rng, len(these))
-            law = run_probabilities(chosen.mechanism_for(int(count)), runs, int(count))
-            found[these, c] = np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs, chosen.m))
+    for (scores, classes), drawn in zip(groups, counts.T, strict=True):
+        for count in map(int, np.unique(drawn)):
+            these = np.flatnonzero(drawn == count)
+            runs = _sampled_runs(scores, count, chosen.m, rng, len(these))
+            law = run_probabilities(chosen.mechanism if together else chosen.mechanism_for(count), runs, count)
+            for c in classes:
+                found[these, c] = np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs, chosen.m))
     return found
 
 

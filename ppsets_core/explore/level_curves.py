@@ -14,22 +14,15 @@ from ppsets_core.method.rules import RULES
 
 
 @dataclass(frozen=True, eq=False)
-class LevelCurve:
-    """The level along `LevelCurves.x`, with the other of n and ε held at `fixed`; 1 or more: too few records."""
-
-    method: str  # a rule's name, or NONPRIVATE
-    fixed: float | None
-    level: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class LevelCurves:
-    """Every curve over the same `x`, which is n or epsilon as `over` says."""
+    """Levels along x, which is n or epsilon as `over` says, by rule and value of the other; 1 or more: too few records.
+
+    Ordinary calibration is under (NONPRIVATE, None)."""
 
     over: str
     alpha: float
     x: np.ndarray
-    curves: tuple[LevelCurve, ...]
+    levels: dict[tuple[str, float | None], np.ndarray]
 
 
 def level_curves(
@@ -44,29 +37,28 @@ def level_curves(
         n, epsilon = (value, other) if over == "n" else (other, value)
         return plan(int(n), alpha, epsilon, method=method).level
 
-    curves = [
-        LevelCurve(method, other, np.array([level(value, other, method) for value in x]))
+    levels: dict[tuple[str, float | None], np.ndarray] = {
+        (method, other): np.array([level(value, other, method) for value in x])
         for method in methods or RULES
         for other in fixed
-    ]
+    }
     ns = [int(n) for n in (x if over == "n" else [max(fixed)] * len(x))]
-    nonprivate = LevelCurve(NONPRIVATE, None, np.array([conformal_rank(n, alpha) / n for n in ns]))
-    return LevelCurves(over, alpha, np.array(x), (*curves, nonprivate))
+    levels[NONPRIVATE, None] = np.array([conformal_rank(n, alpha) / n for n in ns])
+    return LevelCurves(over, alpha, np.array(x), levels)
 
 
 def level_figure(curves: LevelCurves) -> go.Figure:
     """One colour per ε (or n), one line style per rule; a level of 1 means too few records for anything."""
     fig = figure(AXES[curves.over], "level to aim at", height=420)
-    fixed = sorted({curve.fixed for curve in curves.curves if curve.fixed is not None})
+    fixed = sorted({other for _, other in curves.levels if other is not None})
     colours = {value: SEQUENCE[i % len(SEQUENCE)] for i, value in enumerate(fixed)}
-    for curve in curves.curves:
-        look = look_of(curve.method)
+    for (method, other), level in curves.levels.items():
+        look = look_of(method)
         name, colour = look.name, look.colour
-        if curve.fixed is not None:
-            name = f"{curve.method}, {'ε' if curves.over == 'n' else 'n'} = {curve.fixed:,g}"
-            colour = colours[curve.fixed]
+        if other is not None:
+            name, colour = f"{method}, {'ε' if curves.over == 'n' else 'n'} = {other:,g}", colours[other]
         line = {"color": colour, "dash": look.dash, "width": 2.5}
-        fig.add_scatter(x=curves.x, y=np.minimum(curve.level, 1.0), mode="lines", name=name, line=line)
+        fig.add_scatter(x=curves.x, y=np.minimum(level, 1.0), mode="lines", name=name, line=line)
     fig.update_xaxes(type="log", dtick=1)
     fig.update_yaxes(range=[1 - 1.1 * curves.alpha, 1 + 0.05 * curves.alpha], tickformat=".3~f")
     return fig

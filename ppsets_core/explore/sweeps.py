@@ -1,6 +1,6 @@
 """Coverage and set size over random splits, against ε, the number of bins m, or the number of records n."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,20 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.errors import InputError
-from ppsets_core.explore import NONPRIVATE, part_of
+from ppsets_core.explore import NONPRIVATE, part_of, style
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.style import (
-    AXES,
-    GOAL,
-    Look,
-    add_goal,
-    add_line,
-    faded,
-    figure,
-    line_at,
-    log_ticks,
-    look_of,
-)
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.progress import Progress
@@ -137,47 +125,43 @@ def size_shares(results: Mapping[str, SplitResult]) -> dict[str, np.ndarray]:
     return {name: count / count.sum() for name, count in counts.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Histogram:
-    """The share of splits between neighbouring edges, for each series."""
+def histogram(
+    outcomes: Mapping[Any, Outcome], quantity: str, bins: int = 25
+) -> tuple[np.ndarray, dict[Any, np.ndarray]]:
+    """Edges, and the share of splits between them for each series.
 
-    edges: np.ndarray
-    share: dict[Hashable, np.ndarray]
-
-
-def histogram(outcomes: Mapping[Any, Outcome], quantity: str, bins: int = 25) -> Histogram:
-    """In at most `bins` bins, each holding equally many of the values that an evaluation on N records can have."""
+    At most `bins` bins, each holding equally many of the values that an evaluation on N records can have."""
     values = {name: getattr(outcome, quantity) for name, outcome in outcomes.items()}
     step = 1 / next(iter(outcomes.values())).size_counts[0].sum()
     together = np.concatenate(list(values.values()))
     low, steps = together.min(), np.rint(np.ptp(together) / step) + 1
     width = np.ceil(steps / bins)
     edges = low + step * (width * np.arange(np.ceil(steps / width) + 1) - 0.5)
-    return Histogram(edges, {name: np.histogram(v, edges)[0] / len(v) for name, v in values.items()})
+    return edges, {name: np.histogram(v, edges)[0] / len(v) for name, v in values.items()}
 
 
 def sweep_figure(swept: Sweep, quantity: str) -> go.Figure:
     """Means with a band that holds the middle 90% of splits; hollow marks where there are too few records."""
-    fig = figure(AXES[swept.over], QUANTITIES[quantity])
+    fig = style.figure(style.AXES[swept.over], QUANTITIES[quantity])
     values = swept.values
     for name, trend in trends(swept, quantity).items():
-        look = look_of(name)
+        look = style.look_of(name)
         fig.add_scatter(
             x=[*values, *values[::-1]],
             y=[*trend.high, *trend.low[::-1]],
             mode="lines",
             fill="toself",
-            fillcolor=faded(look.colour, 0.15),
+            fillcolor=style.faded(look.colour, 0.15),
             line={"width": 0},
             legendgroup=look.name,
             showlegend=False,
             hoverinfo="skip",
         )
-        add_line(fig, [None], [None], look, legendgroup=look.name)  # so that the legend's mark is never a hollow one
-        add_line(fig, values, trend.mean, look, hollow=trend.trivial, legendgroup=look.name, showlegend=False)
+        style.add_line(fig, [None], [None], look, legendgroup=look.name)  # keeps a hollow mark out of the legend
+        style.add_line(fig, values, trend.mean, look, hollow=trend.trivial, legendgroup=look.name, showlegend=False)
     if quantity == "coverage":
-        add_goal(fig, values, 1 - next(iter(swept.results.values()))[0].plan.alpha)
-    log_ticks(fig, values)
+        style.add_goal(fig, values, 1 - next(iter(swept.results.values()))[0].plan.alpha)
+    style.log_ticks(fig, values)
     return fig
 
 
@@ -186,36 +170,36 @@ def histogram_figure(
     quantity: str,
     alpha: float,
     *,
-    looks: Mapping[Any, Look] | None = None,
+    looks: Mapping[Any, style.Look] | None = None,
     bins: int = 25,
     height: int = 320,
 ) -> go.Figure:
     """How the splits differ, for each of the outcomes, which `outcomes_of` names; or looking as `looks` says."""
-    counted = histogram(outcomes, quantity, bins)
-    fig = figure(f"{QUANTITIES[quantity]} in a split", "share of splits", height=height)
-    for series, share in counted.share.items():
-        look = looks[series] if looks else look_of(str(series))
+    edges, shares = histogram(outcomes, quantity, bins)
+    fig = style.figure(f"{QUANTITIES[quantity]} in a split", "share of splits", height=height)
+    for series, share in shares.items():
+        look = looks[series] if looks else style.look_of(str(series))
         fig.add_scatter(
-            x=counted.edges,
+            x=edges,
             y=np.append(share, share[-1:]),
             mode="lines",
             name=look.name,
             line=look.line | {"shape": "hv", "width": 2},
             fill="tozeroy",
-            fillcolor=faded(look.colour, 0.15),
+            fillcolor=style.faded(look.colour, 0.15),
         )
     if quantity == "coverage":
-        highest = max(float(share.max()) for share in counted.share.values())
-        line_at(fig, 1 - alpha, GOAL, "asked for", highest)
+        highest = max(float(share.max()) for share in shares.values())
+        style.line_at(fig, 1 - alpha, style.GOAL, "asked for", highest)
     fig.update_yaxes(tickformat=".0%", rangemode="tozero")
     return fig
 
 
 def size_figure(results: Mapping[str, SplitResult]) -> go.Figure:
     """The share of sets with no, one, two, … classes."""
-    fig = figure("diagnoses in the set", "share of sets", height=320)
+    fig = style.figure("diagnoses in the set", "share of sets", height=320)
     for name, shares in size_shares(results).items():
-        look = look_of(name)
+        look = style.look_of(name)
         marker = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay"}}
         fig.add_bar(x=list(range(len(shares))), y=shares, name=look.name, marker=marker)
     fig.update_xaxes(dtick=1)

@@ -131,7 +131,7 @@ def test_planner_and_random_splits_agree_within_the_margins_that_both_show(app, 
     assert planned["Paper's rule"][0] - planned["Sharp rule"][0] > 0.1  # sizes that differ are told apart
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
     page.get_by_role("radio", name="Simulated", exact=True).click()
-    sees(page, re.compile("What was run before is of other records"))
+    sees(page, re.compile("The last run was on other records"))
     settle(page)
     assert page.locator(PLOTS).count() == 0
 

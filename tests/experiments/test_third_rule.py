@@ -45,7 +45,7 @@ def test_a_third_rule_is_told_and_drawn(experiment, options):
 def test_a_third_rule_is_audited(monkeypatch):
     monkeypatch.setattr(audit, "LARGE", ((300, 2.0),))
     result = audit.run(draws=20)
-    assert {loss.rule for loss in result.losses} == {*RULES, audit.RESEARCH}
+    assert {loss.rule for loss in result[0]} == {*RULES, audit.RESEARCH}
     assert "third rule" in str(audit.findings(result).tables)
     (drawn,) = audit.figures(result).values()
     assert "third rule" in {trace.name for trace in drawn.data}

@@ -1,0 +1,263 @@
+"""The trade-offs: their numbers against those of the method, and their figures by what they draw."""
+
+import numpy as np
+import pytest
+
+from ppsets_core import InputError, Setting, nonprivate_threshold, plan, random_splits, release_distribution, smallest_n
+from ppsets_core.explore import NONPRIVATE, sweeps
+from ppsets_core.explore.expected_sets import expected_sets, nonprivate_sets
+from ppsets_core.explore.labelled import TOP_1, TOP_5, simulated_imagenet, simulated_records
+from ppsets_core.explore.level_curves import level_curves, level_figure, records_needed, records_needed_figure
+from ppsets_core.explore.release_view import release_figure, release_view
+from ppsets_core.explore.style import look_of
+from ppsets_core.explore.tradeoff_map import tradeoff_figure, tradeoff_map
+from ppsets_core.method.plan import DIAGNOSIS
+from ppsets_core.method.rules import RULES
+from tests.explore.third_rule import ThirdRule
+
+RECORDS = simulated_records(3000, 3, 1.5, np.random.default_rng(3))
+FEW = simulated_records(900, 3, 1.5, np.random.default_rng(1))
+SCORES = np.random.default_rng(0).beta(1, 3, 500)
+N = 300
+
+
+def rng(seed=2):
+    return np.random.default_rng(seed)
+
+
+def traces(figure):
+    return {trace.name: trace for trace in figure.data if trace.name}
+
+
+@pytest.mark.parametrize(
+    ("simulated", "top_1", "top_5"),
+    [
+        (lambda: simulated_records(40_000, 3, 1.5, rng(0)), None, 1.0),
+        (lambda: simulated_imagenet(6000, rng(0)), TOP_1, TOP_5),  # as accurate as ResNet-152
+    ],
+)
+def test_simulated_probabilities_are_calibrated(simulated, top_1, top_5):
+    records = simulated()
+    sure, right = records.probabilities.max(axis=1), records.probabilities.argmax(axis=1) == records.labels
+    assert sure.mean() == pytest.approx(right.mean(), abs=0.015)
+    for low in (0.4, 0.6, 0.8):
+        here = (sure > low) & (sure <= low + 0.1)
+        assert right[here].mean() == pytest.approx(sure[here].mean(), abs=0.02 + 4 * 0.5 / np.sqrt(here.sum()))
+    assert records.top_accuracy() == pytest.approx(right.mean() if top_1 is None else top_1, abs=0.015)
+    assert records.top_accuracy(5) == pytest.approx(top_5, abs=0.01)
+
+
+@pytest.mark.parametrize(("count", "classes", "signal"), [(0, 3, 1), (10, 1, 1), (10, 3, -1)])
+def test_simulated_records_refuse_nonsense(count, classes, signal):
+    with pytest.raises(InputError):
+        simulated_records(count, classes, signal, rng())
+
+
+@pytest.mark.parametrize(("method", "per"), [*((rule, None) for rule in RULES), ("sharp", DIAGNOSIS)])
+def test_expected_sets_agree_with_random_splits(method, per):
+    chosen = plan(N, 0.1, 2.0, method=method, per=per, classes=3 if per else None)
+    setting = Setting(0.1, 2.0, method, per=per)
+    (split,) = random_splits(RECORDS.probabilities, RECORDS.labels, N, [setting], 400, rng(1))
+    pairs = {
+        "private": (expected_sets(RECORDS, chosen, rng(0)), split.private),
+        "non-private": (nonprivate_sets(RECORDS, N, 0.1, rng(0), each=per is not None), split.nonprivate),
+    }
+    for name, (ours, theirs) in pairs.items():
+        error = 4 * theirs.mean_size.std() / np.sqrt(400) + 2 * ours.margin
+        assert ours.mean_size == pytest.approx(theirs.mean_size.mean(), abs=error), name
+        assert ours.coverage == pytest.approx(theirs.coverage.mean(), abs=0.01), name
+        assert ours.coverage_by_class == pytest.approx(np.nanmean(theirs.coverage_by_class, axis=0), abs=0.02), name
+
+
+def test_the_margin_is_that_of_repeated_runs():
+    runs = [expected_sets(RECORDS, plan(N, 0.1, 1.0), rng(seed), 50) for seed in range(40)]
+    spread = np.std([run.mean_size for run in runs], ddof=1)
+    assert np.mean([run.margin for run in runs]) == pytest.approx(1.96 * spread, rel=0.5)
+
+
+def test_sizes_grow_with_privacy_up_to_every_class():
+    sizes = [expected_sets(RECORDS, plan(N, 0.1, epsilon), rng(0)).mean_size for epsilon in (20.0, 1.0, 0.1, 1e-6)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 3
+
+
+def test_a_diagnosis_without_records_is_planned_for_too():
+    few = simulated_records(200, 4, 2.0, rng(5))
+    kept = few.labels != 3
+    records = type(few)(few.probabilities[kept], few.labels[kept])
+    found = expected_sets(records, plan(100, 0.1, 1.0, per=DIAGNOSIS, classes=4), rng(0), 20)
+    assert 1 < found.mean_size <= 4
+
+
+def test_the_map_leaves_out_where_nothing_can_be_promised():
+    heard = []
+    found = tradeoff_map(
+        *(RECORDS, 50, "paper"), alphas=(0.1, 0.5), epsilons=(0.1, 20.0), progress=lambda *told: heard.append(told)
+    )
+    assert np.isnan(found.sizes).tolist() == [[True, False], [True, False]]
+    assert found.sizes[1, 1] < found.sizes[0, 1]
+    assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    points = traces(tradeoff_figure(found))
+    assert [len(points[name].x) for name in ("click to take to Calibrate", "nothing can be promised")] == [2, 2]
+    each = tradeoff_map(RECORDS, 50, "sharp", per=DIAGNOSIS, alphas=(0.1,), epsilons=(0.1, 20.0))
+    assert np.isfinite(each.sizes).all()
+
+
+def test_levels_are_the_plans_and_drawn_up_to_one():
+    found = level_curves("n", [200, 1000], [0.5, 2.0], 0.1)
+    assert set(found.levels) == {(m, e) for m in RULES for e in (0.5, 2.0)} | {(NONPRIVATE, None)}
+    assert found.levels["sharp", 2.0][1] == plan(1000, 0.1, 2.0, method="sharp").level
+    assert found.levels["paper", 0.5][0] == plan(200, 0.1, 0.5, method="paper").level > 1
+    assert found.levels[NONPRIVATE, None].tolist() == [181 / 200, 901 / 1000]
+    drawn = traces(level_figure(found))
+    assert set(drawn) == {f"{m}, ε = {e}" for m in RULES for e in ("0.5", "2")} | {"without privacy"}
+    assert drawn["paper, ε = 0.5"].y[0] == 1.0
+    paper, sharp = (drawn[f"{name}, ε = 2"].line for name in ("paper", "sharp"))
+    assert (paper.color, paper.dash) == (sharp.color, "solid") != (sharp.color, sharp.dash)
+    assert drawn["without privacy"].line.dash == "dash"
+
+
+def test_levels_fall_with_epsilon_towards_the_non_private_one():
+    private, nonprivate = level_curves("epsilon", [0.5, 1.0, 10.0], [1000], 0.1, methods=["sharp"]).levels.values()
+    assert np.all(np.diff(private) < 0)
+    assert np.all(private > nonprivate)
+
+
+def test_records_needed_are_those_of_the_plan():
+    needed = records_needed([0.1, 1.0], 0.1)
+    assert needed == {rule: [smallest_n(0.1, e, rule) for e in (0.1, 1.0)] for rule in RULES}
+    assert np.all(np.array(needed["sharp"]) < needed["paper"])
+    assert list(traces(records_needed_figure([0.1, 1.0], needed))["sharp rule"].y) == needed["sharp"]
+
+
+@pytest.mark.parametrize("m", [50, 1000, 1_000_000])
+@pytest.mark.parametrize("method", RULES)
+def test_the_steps_of_a_release_sum_up_the_exact_law(m, method):
+    chosen = plan(500, 0.1, 2.0, method=method, m=m)
+    view = release_view(SCORES, chosen)
+    assert len(view.probability) <= 121
+    assert view.probability.sum() == pytest.approx(1, abs=3e-4)
+    assert view.edges[0] < view.nonprivate == nonprivate_threshold(SCORES, 0.1) <= view.edges[-1]
+    law = release_distribution(SCORES, chosen)
+    middle = len(view.edges) // 2
+    whole_runs = law.probability[law.upper <= view.edges[middle]].sum()
+    assert view.probability[:middle].sum() <= whole_runs + law.probability.max() + 1e-9
+
+
+def test_one_bin_per_step_is_the_law_itself():
+    chosen = plan(500, 0.1, 2.0, m=60)
+    view, law = release_view(SCORES, chosen, steps=60), release_distribution(SCORES, chosen)
+    assert view.bins_per_step == 1
+    exact = np.repeat(law.probability / law.bins, law.bins)  # bin by bin, from the first to the last
+    first = round(float(law.upper[0]) * 60) - int(law.bins[0])
+    bins = np.rint(view.edges[1:] * 60).astype(int) - first - 1
+    assert view.probability == pytest.approx(exact[bins])
+
+
+def test_a_trivial_plan_is_certain_to_give_one():
+    view = release_view(SCORES, plan(500, 0.1, 1e-6))
+    assert view.probability[-1] == pytest.approx(1)
+    assert view.edges[-1] == 1
+
+
+def test_a_release_is_drawn_with_its_draws_and_the_non_private_threshold():
+    view = release_view(SCORES, plan(500, 0.1, 3.0))
+    drawn = traces(release_figure(view, [0.91, 0.92, 0.95]))
+    assert sum(drawn["probability of ŝ"].y) == pytest.approx(1, abs=1e-3)
+    assert drawn["without privacy"].x[0] == view.nonprivate
+    assert drawn["ŝ, simulated"].x[0] == 0.95
+    assert list(drawn["earlier draws"].x) == [0.91, 0.92]
+    assert "ŝ, simulated" not in traces(release_figure(view))
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return sweeps.sweep(FEW, "epsilon", [0.01, 1.0, 5.0], 30, rng(), alpha=0.1, n=600)
+
+
+def test_every_epsilon_is_tried_on_the_same_splits(swept):
+    for rule in RULES:
+        assert [(r.plan.method, r.plan.epsilon) for r in swept.results[rule]] == [(rule, e) for e in (0.01, 1.0, 5.0)]
+    first, *others = [r.nonprivate.threshold for results in swept.results.values() for r in results]
+    assert all(np.array_equal(first, other) for other in others)
+    assert swept.at(1.0)["sharp"].plan.epsilon == 1.0
+
+
+def test_a_sweep_over_m_and_over_n():
+    by_m = sweeps.sweep(FEW, "m", [20, 500], 5, rng(), alpha=0.1, n=600, methods=["sharp"])
+    assert [r.plan.m for r in by_m.results["sharp"]] == [20, 500]
+    heard = []
+    by_n = sweeps.sweep(FEW, "n", [200, 400], 3, rng(), alpha=0.1, progress=lambda *told: heard.append(told))
+    assert [r.plan.n for r in by_n.results["paper"]] == [200, 400]
+    assert by_n.results["paper"][0].private.size_counts.sum() == 3 * 700
+    assert heard == [(done, 6) for done in range(1, 7)]
+
+
+def test_progress_may_cancel_and_nothing_to_try_is_refused():
+    def stop(done, total):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        sweeps.sweep(FEW, "epsilon", [1.0], 5, rng(), alpha=0.1, n=600, progress=stop)
+    with pytest.raises(InputError, match="no epsilon"):
+        sweeps.sweep(FEW, "epsilon", [], 5, rng(), alpha=0.1, n=600)
+
+
+def test_trends_are_means_and_percentiles_and_mark_trivial_points(swept):
+    sizes, coverage = sweeps.trends(swept, "mean_size"), sweeps.trends(swept, "coverage")["paper"]
+    assert sizes["paper"].trivial.tolist() == [True, False, False]
+    assert sizes["paper"].mean[0] == 3
+    assert sizes[NONPRIVATE].mean[2] < sizes["paper"].mean[2] < 3
+    private = swept.results["paper"][2].private
+    assert coverage.mean[2] == private.coverage.mean()
+    assert coverage.low[2] == np.percentile(private.coverage, 5) < coverage.high[2]
+
+
+@pytest.mark.parametrize("quantity", ["coverage", "mean_size"])
+def test_a_sweep_is_drawn_with_bands_and_hollow_trivial_marks(swept, quantity):
+    figure = sweeps.sweep_figure(swept, quantity)
+    drawn, found = traces(figure), sweeps.trends(swept, quantity)["paper"]
+    assert list(drawn["paper's rule"].y) == list(found.mean)
+    assert list(drawn["paper's rule"].x) == [0.01, 1.0, 5.0]
+    assert list(drawn["paper's rule"].marker.symbol) == ["circle-open", "circle", "circle"]
+    (named,) = [t for t in figure.data if t.name == "paper's rule" and t.showlegend is not False]
+    assert named.marker.symbol == "circle", "the legend never shows the mark that means too few records"
+    bands = [t for t in figure.data if t.fill == "toself" and t.legendgroup == "paper's rule"]
+    assert list(bands[0].y) == [*found.high, *found.low[::-1]]
+    assert ("asked for" in drawn) == (quantity == "coverage")
+
+
+def test_histograms_hold_every_split_in_bins_of_equally_many_values(swept):
+    outcomes = sweeps.outcomes_of(swept.at(5.0))
+    edges, shares = sweeps.histogram(outcomes, "coverage")
+    assert set(shares) == {*RULES, NONPRIVATE}
+    assert all(share.sum() == pytest.approx(1) for share in shares.values())
+    assert 10 < len(edges) <= 26
+    values_per_bin = np.diff(edges) * 300
+    assert values_per_bin == pytest.approx(np.rint(values_per_bin[0]))
+    drawn = traces(sweeps.histogram_figure(outcomes, "coverage", 0.1))
+    assert list(drawn["sharp rule"].x) == list(edges)
+    assert list(drawn["sharp rule"].y[:-1]) == list(shares["sharp"])
+    assert list(drawn["asked for"].x) == [0.9, 0.9]
+    trivial = sweeps.outcomes_of({"paper": swept.at(0.01)["paper"]}) | {NONPRIVATE: swept.at(0.01)["paper"].private}
+    assert sweeps.histogram(trivial, "coverage")[1]["paper"].tolist() == [1.0]
+
+
+def test_set_sizes_are_shares_of_all_sets(swept):
+    shares, sizes = sweeps.size_shares(swept.at(5.0)), swept.at(5.0)["paper"].private.size_counts
+    assert shares["paper"] == pytest.approx(sizes.sum(axis=0) / sizes.sum())
+    drawn = traces(sweeps.size_figure(swept.at(0.01)))["paper's rule"]
+    assert (list(drawn.x), list(drawn.y)) == ([0, 1, 2, 3], [0, 0, 0, 1])
+
+
+def test_a_third_rule_is_drawn_in_its_own_look(monkeypatch):
+    monkeypatch.setitem(RULES, ThirdRule.name, ThirdRule())
+    third = sweeps.sweep(FEW, "epsilon", [5.0], 5, rng(), alpha=0.1, n=600)
+    at, look = third.at(5.0), look_of(ThirdRule.name)
+    outcomes = sweeps.outcomes_of(at)
+    for figure in (sweeps.sweep_figure(third, "coverage"), sweeps.histogram_figure(outcomes, "coverage", 0.1)):
+        line = traces(figure)["third rule"].line
+        assert (line.color, line.dash) == (look.colour, look.dash)
+    assert traces(sweeps.size_figure(at))["third rule"].marker.color == look.colour
+    assert traces(records_needed_figure([1.0], records_needed([1.0], 0.1)))["third rule"].marker.symbol == look.symbol
+    assert traces(level_figure(level_curves("n", [1000], [1.0], 0.1)))["third, ε = 1"].line.dash == look.dash
