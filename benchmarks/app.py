@@ -54,13 +54,13 @@ def calibrating(page, app) -> None:
     visit(page, app)
     report("demo, click to threshold", [_seconds(lambda: _demo(page))])
     report("opening Calibrate", [_seconds(lambda: visit(page, app, "calibrate")) for _ in range(3)])
-    for label in ("ε: privacy loss", "α: the true diagnosis may be missing in"):
+    for label in ("Privacy loss (ε)", "Allowed miss rate (α)"):
         report(f"{label.split(':')[0]} slider to plan, bundled scores", slider_moves(page, label))
     choose(page, "A score file")
     scores = "score\n" + "\n".join(f"{i / 100_000:.5f}" for i in range(100_000))
     upload(page, {"name": "large.csv", "mimeType": "text/csv", "buffer": scores.encode()})
     page.locator(".st-key-plan_paper").wait_for()
-    report("ε slider to plan, 100,000 records", slider_moves(page, "ε: privacy loss"))
+    report("ε slider to plan, 100,000 records", slider_moves(page, "Privacy loss (ε)"))
 
 
 def diagnosing(page, app) -> None:

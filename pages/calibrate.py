@@ -73,7 +73,7 @@ def _plan_and_release(reading: Reading, records: Records | Chosen) -> None:
 
 
 def _advanced(records: Records | Chosen) -> tuple[int | None, float | None, NoveltyTarget | None]:
-    """m and γ of one's own, an ε between the slider's stops, and what τ̂ gets of it; left empty, all is chosen."""
+    """m, γ, an ε between the slider's stops, and the novelty threshold's share; left empty, m and γ are chosen."""
     with st.expander("Advanced"):
         left, middle, right = st.columns(3)
         m = left.number_input(

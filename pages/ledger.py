@@ -93,7 +93,7 @@ def _use_again(releases: list[Release]) -> None:
     """A release is public: it can be used again, or saved again, for nothing."""
     if not releases:
         return
-    release = st.selectbox("A release to use again, for nothing", releases, format_func=_title, key="use_again")
+    release = st.selectbox("Reuse a release (free)", releases, format_func=_title, key="use_again")
     if (calibration := release.calibration) is None:
         return
     warn_of_other_model(calibration)

@@ -15,7 +15,7 @@ from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee,
 
 MOST_SHOWN = 6
 NEEDED = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
-FAMILIAR_HELP = "τ̂: an X-ray whose novelty is above it is marked as unlike the calibration's. 0 is most familiar."
+FAMILIAR_HELP = "τ̂: an X-ray whose novelty is above it is marked as unfamiliar. 0 is most familiar."
 
 
 def show_calibration(calibration: Calibration | Simulation, source: str, key: str) -> None:

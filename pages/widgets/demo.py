@@ -24,7 +24,6 @@ from ppsets_core import (
     plan,
     simulate,
 )
-from ppsets_core.method.plan import NoveltyTarget
 
 ALPHA, EPSILON = 0.1, 1.0
 _ATTEMPTS, _SECONDS = 6, 0.3
@@ -46,8 +45,7 @@ def run_demo(open_ledger: Callable[[], Ledger]) -> Demo:
     marked so. A ledger that another session is busy with is tried again first.
     """
     records = one_per_patient(bundled_scores("calibration"))
-    asked = None if records.novelty is None else NoveltyTarget()
-    chosen = plan(len(records), ALPHA, EPSILON, novelty=asked)
+    chosen = plan(len(records), ALPHA, EPSILON)
     why = ""
     for attempt in range(_ATTEMPTS):
         try:

@@ -18,7 +18,7 @@ EPSILON_HELP = (
 def choose_alpha(key: str = "alpha") -> float:
     st.session_state.setdefault(key, 0.1)
     alpha = st.slider(
-        "α: the true diagnosis may be missing in",
+        "Allowed miss rate (α)",
         *(0.01, 0.5),
         step=0.01,
         format="percent",
@@ -34,7 +34,7 @@ def choose_epsilon(key: str = "epsilon") -> float:
     st.session_state.setdefault(key, 1.0)
     options = sorted({*EPSILONS, *_applied(key)})
     epsilon = st.select_slider(
-        "ε: privacy loss", options, format_func=_shown, key=key, help=EPSILON_HELP, persist_state="session"
+        "Privacy loss (ε)", options, format_func=_shown, key=key, help=EPSILON_HELP, persist_state="session"
     )
     with st.container(horizontal=True, horizontal_alignment="distribute", gap=None, wrap=False):
         st.caption("← more private", width="content")

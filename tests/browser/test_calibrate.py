@@ -25,9 +25,9 @@ def test_score_file_to_json(app, page, tmp_path):
     assert (metric(page, "Records read"), metric(page, "Patients"), metric(page, "Records used")) == (
         *("900", "600", "600"),
     )
-    before = metric(page, "Price of privacy")
-    move_slider(page, "ε: privacy loss", 4)
-    assert metric(page, "Price of privacy") != before
+    before = metric(page, "Extra margin for privacy")
+    move_slider(page, "Privacy loss (ε)", 4)
+    assert metric(page, "Extra margin for privacy") != before
     press(page, "Calibrate …")
     sees(page, "Spend ε = 1.6 of the budget of ward-7?")
     press(page, re.compile("^Spend ε"))
@@ -65,7 +65,7 @@ def test_every_record_counts_when_asked_for(app, page):
 
 def test_trivial_plan_says_so_and_offers_the_remedy(app, page):
     open_score_file(page, app, score_file("tiny.csv", 60, 3))
-    move_slider(page, "ε: privacy loss", -26)
+    move_slider(page, "Privacy loss (ε)", -26)
     sees(page, "Too few records for this α and ε")
     sees(page, "There is nothing to spend on yet")
     lacks(page.get_by_role("button", name="Calibrate …"))
@@ -137,7 +137,7 @@ def test_changed_inputs_close_the_confirm_step(app, page):
     open_score_file(page, app, score_file("changed.csv", 700, 7))
     press(page, "Calibrate …")
     page.get_by_role("button", name=re.compile("^Spend ε")).wait_for()
-    move_slider(page, "ε: privacy loss", 1)
+    move_slider(page, "Privacy loss (ε)", 1)
     lacks(page.get_by_role("button", name=re.compile("^Spend ε")))
     assert releases(app, "changed") == []
 

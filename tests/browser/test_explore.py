@@ -28,7 +28,7 @@ def test_planner_follows_the_slider(app, page):
     visit(page, app, "explore")
     sees(page, "How many records for ε = 1?")
     assert drawn(page, 1) == [["sharp rule", "paper's rule"]]
-    move_slider(page, "ε: privacy loss", 1)
+    move_slider(page, "Privacy loss (ε)", 1)
     sees(page, "How many records for ε = 1.1?")
     with page.expect_download() as numbers:
         page.get_by_role("button", name="Numbers (CSV)").click()
@@ -72,7 +72,7 @@ def test_a_click_on_the_map_takes_its_point_to_calibrate(app, page):
     page.get_by_role("heading", name="Calibrate", exact=True, level=1).wait_for()
     settle(page)
     assert page.get_by_role("slider", name="α: the true diagnosis").get_attribute("aria-valuetext") in ("20%", "20.00%")
-    assert page.get_by_role("slider", name="ε: privacy loss").get_attribute("aria-valuetext") == "0.5"
+    assert page.get_by_role("slider", name="Privacy loss (ε)").get_attribute("aria-valuetext") == "0.5"
 
 
 def test_the_map_of_another_rule_is_drawn_anew(app, page):

@@ -221,7 +221,7 @@ def test_logging_out_ends_other_tabs_and_copies_of_the_cookie(new_page, app):
     tab.wait_for_url(re.compile("end_session"))
     other.get_by_test_id("stSidebarNav").get_by_role("link", name="Model").click()
     sees(other, "You are not logged in, or no longer")
-    move_slider(page, "ε: privacy loss", 1)
+    move_slider(page, "Privacy loss (ε)", 1)
     sees(page, "You are not logged in, or no longer")
     copy = new_page()
     copy.context.add_cookies(kept)

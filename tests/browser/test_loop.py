@@ -49,7 +49,7 @@ def test_a_model_of_14_classes_from_scores_to_a_report(app, new_page, tmp_path, 
     sees(page, "200 rows of the training part are left out")
     assert (metric(page, "Records used"), metric(page, "Diagnoses")) == ("3,000", "14")
     choose(page, "each diagnosis")
-    move_slider(page, "ε: privacy loss", 12)
+    move_slider(page, "Privacy loss (ε)", 12)
     budget = page.get_by_role("spinbutton", name="Privacy budget of the data set")
     budget.fill("5")
     budget.press("Enter")

@@ -36,7 +36,9 @@ def test_plans_of_both_rules_follow_the_sliders(upload):
         assert f"level: {chosen.level:.4f}" in said
     assert f"γ: {plan(700, 0.2, 0.8, method='paper').gamma:.4g}" in said
     rank, shown = conformal_rank(700, 0.2), metrics(at)
-    assert shown["Price of privacy"] == [f"{round(chosen.level * 700 - rank, 1):g} ranks" for chosen in plans]
+    assert shown["Extra margin for privacy"] == [
+        f"{round(chosen.level * 700 - rank, 1):g} of 700 records" for chosen in plans
+    ]
     assert shown["Coverage promised"] == [f"≥ {100 * chosen.coverage_lower:.1f}%" for chosen in plans]
     assert shown["Coverage expected"] == [f"{100 * chosen.coverage_expected:.1f}%" for chosen in plans]
 

@@ -80,28 +80,18 @@ def with_novelty(records: int) -> bytes:
     return "\n".join(["patient,score,novelty", *rows]).encode()
 
 
-def test_calibrating_spends_epsilon_once_on_both(upload, ledger):
+def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsilon(upload, ledger):
     at = upload(content=with_novelty(900))
+    assert "It takes ε" not in texts(at)
+    at.slider(key="novelty_share").set_value(0.2).run()
     assert "It takes ε = 0.2 of the 1, and leaves 0.8 for the rest" in texts(at)
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε = 1").click().run()
     released = ledger.releases()[0].calibration
-    assert released.novelty == plan(900, 0.1, 1.0, novelty=NoveltyTarget()).novelty
+    assert released.novelty == plan(900, 0.1, 1.0, novelty=NoveltyTarget(0.2)).novelty
     assert ledger.account("ward").spent == 1
     assert metrics(at)["Familiar up to"] == [f"{released.novelty_threshold:.4g}"]
-
-
-def test_the_slider_sets_the_share_and_0_leaves_it_out(upload):
-    at = upload(content=with_novelty(900))
-    at.slider(key="novelty_share").set_value(0.4).run()
-    assert "It takes ε = 0.4 of the 1, and leaves 0.6 for the rest" in texts(at)
-    at.slider(key="novelty_share").set_value(0.0).run()
-    assert "It takes ε" not in texts(at)
-
-
-def test_too_few_records_and_no_column_are_said(upload):
-    at = upload(content=with_novelty(120))
-    assert "No alarm possible" in texts(at)
+    assert "No alarm possible" in texts(upload(content=with_novelty(120)))
     at = upload(700)
     assert at.slider(key="novelty_share").disabled
     assert "no column `novelty`" in texts(at)

@@ -19,16 +19,18 @@ NUMBERS_HELP = (
     "that is kept for the noise; both are chosen from n, α and ε alone. The level is the share of scores that the "
     "threshold aims to reach."
 )
-HARDLY_ANYTHING = 0.995
 SIZE_HELP = (
     "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses; "
     "± is a 95% margin of the mean."
 )
 NOVELTY_HELP = (
-    "A second threshold is released with the others: X-rays above it are marked as unlike these when they are "
-    "diagnosed, and an alarm is raised where too many are. It takes its share of the same ε. 0 leaves it out."
+    "A second threshold is released with the others: X-rays above it are marked as unfamiliar when they are diagnosed, "
+    "and an alarm is raised where too many are. It takes its share of the same ε. 0 leaves it out."
 )
 EXPECTED_HELP = "What to expect if the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
+MARGIN_HELP = "How many more records the threshold aims to reach than it would without privacy."
+EACH_HELP = "Changing one record's diagnosis changes two classes, so each class is drawn with half of ε."
+ALWAYS_LARGE = 0.995
 
 
 def rule_title(rule: str) -> str:
@@ -44,27 +46,21 @@ def make_plans(
     classes: int | None,
     novelty: NoveltyTarget | None = None,
 ) -> dict[str, Plan]:
-    """One plan per rule; an m of one's own serves all, a γ only the rule that has one. With `classes`, a promise for
-    each of so many diagnoses, by the rules that can give it."""
-    if classes is None:
-        return {
-            name: plan(
-                *(n, alpha, epsilon),
-                method=name,
-                m=m,
-                gamma=gamma if rule.has_gamma else None,
-                novelty=novelty,
-            )
-            for name, rule in RULES.items()
-        }
-    able = [name for name, rule in RULES.items() if isinstance(rule, GroupRule)]
-    return {
-        name: plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes, novelty=novelty)
-        for name in able
-    }
+    """Plan by every rule that can keep the promise.
+
+    m: serves all rules; gamma: only those that have one. classes: promise coverage for each of so many diagnoses."""
+    plans = {}
+    for name, rule in RULES.items():
+        if classes is None:
+            own = gamma if rule.has_gamma else None
+            plans[name] = plan(n, alpha, epsilon, method=name, m=m, gamma=own, novelty=novelty)
+        elif isinstance(rule, GroupRule):
+            plans[name] = plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes, novelty=novelty)
+    return plans
 
 
 def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float | None, unit: str) -> None:
+    """Show every rule's plan, side by side."""
     for column, (rule, planned) in zip(st.columns(len(plans)), plans.items(), strict=True):
         with column.container(border=True, key=f"plan_{rule}", height="stretch"):
             marked = "  :primary-badge[:material/check: chosen]" if rule == chosen else ""
@@ -73,69 +69,58 @@ def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float 
             if planned.is_trivial:
                 _show_trivial(planned, m, gamma)
                 _offer_other(rule, plans, chosen)
-            elif planned.per is None:
-                _show_plan(planned, unit)
-            else:
-                _show_plan_for_each(planned, unit)
-            if planned.novelty is not None and not planned.is_trivial:
+                continue
+            show = _show_plan if planned.per is None else _show_plan_for_each
+            show(planned, unit)
+            if planned.novelty is not None:
                 st.caption(familiar_or_not(planned))
 
 
 def _show_plan(planned: Plan, unit: str) -> None:
     assert planned.level is not None
     n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
-    price = price_in_ranks(planned)
     with st.container(horizontal=True, gap="medium"):
         _show_coverage(planned)
-        price_help = "How many ranks higher the rule aims than it would without privacy."
-        st.metric(
-            "Price of privacy",
-            f"{_one_digit(price)} {'rank' if round(price, 1) == 1 else 'ranks'}",
-            help=price_help,
-            width="content",
-        )
+        margin = f"{price_in_ranks(planned):,.1f}".removesuffix(".0")
+        st.metric("Extra margin for privacy", f"{margin} of {n:,} records", help=MARGIN_HELP, width="content")
     gamma = "none needed" if planned.gamma is None else f"{planned.gamma:.4g}"
     st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**", help=NUMBERS_HELP)
+    aim = planned.level * n  # the paper's level lies between two ranks
+    about = "" if abs(aim - round(aim)) < 1e-6 else "about "
     st.write(
-        f"It aims at {_rank(planned.level * n)} of the {n:,} scores; without privacy {rank:,} is enough. "
+        f"It aims at {about}rank {aim:,.0f} of the {n:,} scores; without privacy {rank:,} is enough. "
         f"{guarantee(planned, unit)}"
     )
 
 
 def _show_plan_for_each(planned: Plan, unit: str) -> None:
-    """What holds whatever the diagnoses' counts are: these are private, so nothing here depends on them."""
+    """Nothing here depends on how many records each diagnosis has: that is private."""
     with st.container(horizontal=True, gap="medium"):
         _show_coverage(planned)
-        each_help = (
-            "Changing one record's diagnosis changes two classes, so each class is drawn with half of ε, "
-            "however many classes there are."
-        )
-        st.metric("ε for each diagnosis", f"{planned.threshold_epsilon / 2:g}", help=each_help, width="content")
+        st.metric("ε for each diagnosis", f"{planned.threshold_epsilon / 2:g}", help=EACH_HELP, width="content")
     st.markdown(f"Bins m\\*: **{planned.m:,}** · diagnoses: **{planned.groups}**", help=NUMBERS_HELP)
     st.write(guarantee(planned, unit))
-    if planned.coverage_expected > HARDLY_ANYTHING:
+    if planned.coverage_expected > ALWAYS_LARGE:
         st.warning(
-            "So few records for each diagnosis, at this α and ε, that sets will leave hardly anything out. "
-            "It spends ε all the same.",
+            "Too few records for each diagnosis at this α and ε: sets will leave almost nothing out, and ε is spent "
+            "all the same.",
             icon=":material/block:",
         )
     with st.expander("Which rank it aims at, by how many records a diagnosis has"):
         counts = sorted({max(1, planned.usual_count * share // 100) for share in (5, 20, 50, 100, 150)})
-        rows = [_rank_row(planned, count) for count in counts]
+        rows = [
+            {
+                "records of the diagnosis": count,
+                "rank aimed at": int(planned.mechanism_for(count).target(count)),
+                "without privacy": conformal_rank(count, planned.alpha),
+            }
+            for count in counts
+        ]
         st.dataframe(rows, hide_index=True, alt="Rank that the rule aims at for several numbers of records")
         st.caption(
             "How many records each diagnosis has is private, and not shown here. Where the rank is above the count, "
             "the threshold is 1 with the probability that the promise needs."
         )
-
-
-def _rank_row(planned: Plan, count: int) -> dict[str, object]:
-    rank = planned.mechanism_for(count).target(count)
-    return {
-        "records of the diagnosis": count,
-        "rank aimed at": int(rank),
-        "without privacy": conformal_rank(count, planned.alpha),
-    }
 
 
 def _show_coverage(planned: Plan) -> None:
@@ -157,15 +142,6 @@ def _expected_sets(planned: Plan) -> ExpectedSets | None:
     return expected_sets(Labelled.of(public), planned, np.random.default_rng(0))
 
 
-def _rank(aim: float) -> str:
-    """The paper's level lies between two ranks; nobody has ever seen a rank of 512.4."""
-    return f"rank {aim:,.0f}" if abs(aim - round(aim)) < 1e-6 else f"about rank {aim:,.0f}"
-
-
-def _one_digit(number: float) -> str:
-    return f"{number:,.1f}".removesuffix(".0")
-
-
 def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:
     st.warning(f"Too few records for this α and ε. {guarantee(planned)}", icon=":material/block:")
     gamma = gamma if RULES[planned.method].has_gamma else None
@@ -179,7 +155,7 @@ def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:
 
 
 def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
-    """Where the chosen rule can do nothing with these records and the other can, a button that takes the other."""
+    """Offer the other rule where the chosen one has too few records."""
     for other, planned in plans.items():
         if rule == chosen and not planned.is_trivial:
             words = f"Use the {RULES[other].label}: these are enough"
@@ -187,7 +163,7 @@ def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
 
 
 def choose_promise(records: Records | Chosen) -> int | None:
-    """Whom the promise holds for: None for all patients together, else each of so many diagnoses."""
+    """Choose whom the promise holds for: None for all patients together, else the number of diagnoses."""
     if not records.classes:
         st.caption("The promise holds for all patients together; for each diagnosis it needs labels, not scores only.")
         return None
@@ -202,20 +178,18 @@ def choose_promise(records: Records | Chosen) -> int | None:
     if promise == TOGETHER:
         return None
     st.caption(
-        "Each diagnosis gets a threshold of its own, from its own records and half of ε, so sets are larger, "
+        "Each diagnosis gets its own threshold, from its own records and half of ε, so sets are larger, "
         "most of all where a diagnosis has few records."
     )
     return len(records.classes)
 
 
 def choose_novelty(records: Records | Chosen) -> NoveltyTarget | None:
-    """What share of ε the novelty threshold gets; None where the records do not say how familiar each is."""
+    """Choose the novelty threshold's share of ε; None where it is 0 or the records have no column `novelty`."""
     known = records.has_novelty
-    st.session_state.setdefault("novelty_share", NoveltyTarget.share)
     share = st.slider(
-        "Share of ε for spotting X-rays unlike these",
-        *(0.0, 0.5),
-        step=0.05,
+        "Share of ε for a private novelty threshold",
+        *(0.0, 0.5, 0.0, 0.05),
         format="percent",
         key="novelty_share",
         help=NOVELTY_HELP,
@@ -224,7 +198,7 @@ def choose_novelty(records: Records | Chosen) -> NoveltyTarget | None:
     )
     if not known:
         st.caption("These records have no column `novelty`, so all of ε goes to the thresholds.")
-    return NoveltyTarget(share=round(share, 6)) if known else None
+    return NoveltyTarget(share=round(share, 6)) if known and share else None
 
 
 def choose_rule(able: list[str]) -> str:

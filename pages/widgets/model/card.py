@@ -23,11 +23,11 @@ def show_card() -> None:
     )
     _numbers(found)
     left, right = st.columns(2)
-    left.subheader("What it mistakes for what", anchor=False)
+    left.subheader("Confusion matrix", anchor=False)
     left.plotly_chart(
         confusion_figure(records.classes, found.confusion), key="model_confusion", alt="Counts of true against said"
     )
-    right.subheader("Is it as often right as it says?", anchor=False)
+    right.subheader("Are its probabilities reliable?", anchor=False)
     right.plotly_chart(
         reliability_figure(found.reliability), key="model_reliability", alt="Share right against probability given"
     )
