@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from ppsets_core import Ledger, plan, simulate
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.counting import choose, count
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.patient_parts import write_sets
 from ppsets_core.model import load_model
 from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part, write_part_alone
@@ -73,7 +73,7 @@ def bare(folder: Path, m: int) -> np.ndarray:
 def scores(folder: Path, rows: int) -> None:
     write_scores(folder, rows, None)
     ledger = Ledger(folder / "ledger.sqlite")
-    chosen = choose(open_data_set(folder))
+    chosen = choose(open_source(folder))
     planned = plan(len(chosen), 0.1, 1.0)
     ours = timed_twice(lambda: count(chosen, planned, ledger.identify(len(chosen))))
     plain = timed_twice(lambda: bare(folder, planned.m))
@@ -85,7 +85,7 @@ def scores(folder: Path, rows: int) -> None:
 def patients(folder: Path, rows: int, number: int) -> None:
     write_scores(folder, rows, number)
     ledger = Ledger(folder / "ledger.sqlite")
-    opened = open_data_set(folder)
+    opened = open_source(folder)
     start = time.perf_counter()
     chosen = choose(opened)
     middle = time.perf_counter()
@@ -159,11 +159,11 @@ def costs(folder: Path, rows: int, files: int) -> None:
     (folder / "rows").mkdir()
     pq.write_table(table, folder / "rows" / "part-00000.parquet", row_group_size=1 << 17)
     print(f"a row of 3 probabilities: {(folder / 'rows' / 'part-00000.parquet').stat().st_size / rows:.0f} bytes")
-    ledger, opened = Ledger(folder / "ledger.sqlite"), open_data_set(folder / "rows")
+    ledger, opened = Ledger(folder / "ledger.sqlite"), open_source(folder / "rows")
     chosen = choose(opened)
     planned = plan(len(chosen), 0.1, 1.0)
     drawn = simulate(rng.random(1000), plan(1000, 0.1, 1.0), rng)
-    patients = open_data_set(folder / "rows", classes=("a", "b", "c"), labels="optional")
+    patients = open_source(folder / "rows", classes=("a", "b", "c"), labels="optional")
     for what, work in (
         ("choosing one record per patient", lambda: choose(opened)),
         ("counting", lambda: count(chosen, planned, ledger.identify(len(chosen)))),

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from ppsets_core import Ledger, Plan, Records, one_per_patient, plan, read_folder, read_scores
 from ppsets_core.data.counting import Counted, choose, count
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model import predict_folder
@@ -165,7 +165,7 @@ def by_parts(rows: list[Row], layout: Layout, folder: Path, ledger: Ledger) -> t
         part = columns_of(rows[number::3], layout)
         (folder / "ward" / f"part-{number}.parquet").write_bytes(as_parquet(part))
     found = choose(
-        open_data_set(folder / "ward", group="site" if layout.per == "site" else None), all_records=layout.all_records
+        open_source(folder / "ward", group="site" if layout.per == "site" else None), all_records=layout.all_records
     )
     wanted = planned(found, layout)
     return count(found, wanted, ledger.identify(len(found))), wanted

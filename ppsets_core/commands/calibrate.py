@@ -17,8 +17,8 @@ from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_w
 from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.data import Records, one_per_patient, read_scores
 from ppsets_core.data.counting import Chosen, Counted, choose, count
-from ppsets_core.data.data_set import is_large, open_data_set
 from ppsets_core.data.parts import parts_in_words
+from ppsets_core.data.source import is_large, open_source
 from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
@@ -94,7 +94,7 @@ def _read(args: argparse.Namespace) -> tuple[Records, Plan]:
 
 def _counted(args: argparse.Namespace, executor: Executor) -> tuple[Counted, Plan]:
     """Counts, made before anything is charged: what fails here costs nothing."""
-    data_set = open_data_set(args.scores, group=_group(args), split=args.split)
+    data_set = open_source(args.scores, group=_group(args), split=args.split)
     choosing, counting = ProgressBar("Choosing one record per patient"), ProgressBar("Counting")
     chosen = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)
     _say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))

@@ -19,7 +19,7 @@ from ppsets_core.commands.tables import is_table, open_table, read_table
 from ppsets_core.data import Records, one_per_patient
 from ppsets_core.data.checked import Checked, check_data_set
 from ppsets_core.data.counting import Chosen, choose
-from ppsets_core.data.data_set import DataSet, is_data_set
+from ppsets_core.data.source import Source, is_data_set
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import shown
@@ -84,7 +84,7 @@ def _counted(args: argparse.Namespace, calibration: Drawn, executor: Executor) -
     """Counts of a data set's sets, made before anything is charged: what fails here costs nothing."""
     data_set = open_table(args.patients, calibration, args.split)
     calibration.check_fits(data_set.classes, data_set.model)
-    of: DataSet | Chosen = data_set
+    of: Source | Chosen = data_set
     identify, choosing, checking = None, ProgressBar("Choosing one record per patient"), ProgressBar("Checking")
     if args.private:
         of = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)

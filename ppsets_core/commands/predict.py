@@ -11,7 +11,7 @@ from ppsets_core.commands.files import saved_calibration, write_all_new, write_n
 from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.commands.tables import WRITERS, in_lines, in_short, is_table, open_table, read_table, writer_for
-from ppsets_core.data.data_set import is_data_set
+from ppsets_core.data.source import is_data_set
 from ppsets_core.diagnose import Answer, alarm_of, answers_of, counts, examine
 from ppsets_core.diagnose.new_patients import json_of_sets, sets_of_new_patients
 from ppsets_core.diagnose.patient_parts import write_sets

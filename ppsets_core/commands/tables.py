@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ppsets_core.data import Records, read_scores
-from ppsets_core.data.data_set import DataSet, is_data_set, open_data_set
+from ppsets_core.data.source import Source, is_data_set, open_source
 from ppsets_core.diagnose.new_patients import (
     PatientSets,
     csv_of_sets,
@@ -32,14 +32,14 @@ def is_table(paths: list[str]) -> bool:
     return len(paths) == 1 and paths[0].lower().endswith(ENDINGS) and not Path(paths[0]).is_dir()
 
 
-def open_table(path: str, calibration: Drawn, split: str | None = None) -> DataSet:
+def open_table(path: str, calibration: Drawn, split: str | None = None) -> Source:
     """The same of a data set that does not fit into memory, or is not to be read here."""
     if Path(path).is_dir() and not is_data_set(path):
         raise FileError(
             f"{path}: there is no Parquet file in this folder. If these are X-rays, write their probabilities as a "
             f"data set first, on a cluster, too: ppsets score {path} --out scores/"
         )
-    return open_data_set(path, classes=calibration.classes, group=_group(calibration), split=split, labels="optional")
+    return open_source(path, classes=calibration.classes, group=_group(calibration), split=split, labels="optional")
 
 
 def _group(calibration: Drawn) -> str | None:

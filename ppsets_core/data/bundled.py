@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 from ppsets_core.data.records import Records
-from ppsets_core.data.score_file import read_scores
+from ppsets_core.data.source import read_scores
 from ppsets_core.errors import FileError
 from ppsets_core.places import ASSETS
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ppsets_core.data.counting import CHANGED, Chosen, Identify
-from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.data.records import Records, chosen
+from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.sets import coverage_counts, prediction_sets
@@ -65,7 +65,7 @@ def check_sets(records: Records, calibration: Drawn) -> tuple[Checked, np.ndarra
 
 
 def check_data_set(
-    of: DataSet | Chosen,
+    of: Source | Chosen,
     calibration: Drawn,
     identify: Identify | None = None,
     *,
@@ -91,7 +91,7 @@ def check_data_set(
 
 
 def check_task(
-    data_set: DataSet,
+    data_set: Source,
     task: Sequence[RowRange],
     calibration: Drawn,
     identify: Identify | None,
@@ -118,5 +118,5 @@ def check_task(
     return replace(total, read=read, people=None if people is None else people.total())
 
 
-def _data_set(of: DataSet | Chosen) -> DataSet:
+def _data_set(of: Source | Chosen) -> Source:
     return of.data_set if isinstance(of, Chosen) else of

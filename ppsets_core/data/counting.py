@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.data.one_each import choose_rows, patient_hashes
 from ppsets_core.data.records import Records, chosen
+from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError
 from ppsets_core.method.bins import BinCounter
 from ppsets_core.method.plan import DIAGNOSIS, Plan
@@ -34,7 +34,7 @@ CHANGED = "{source}: it changed while it was read. Nothing was released; try aga
 class Chosen:
     """A data set with the rows of it that are used: all, or one of each patient. `kept` says which, task by task."""
 
-    data_set: DataSet
+    data_set: Source
     n: int
     read: int
     patient_count: int | None = None
@@ -105,7 +105,7 @@ class Counted:
 
 
 def choose(
-    data_set: DataSet, *, all_records: bool = False, executor: Executor = IN_PROCESS, progress: Progress | None = None
+    data_set: Source, *, all_records: bool = False, executor: Executor = IN_PROCESS, progress: Progress | None = None
 ) -> Chosen:
     """Choose the records to use: one of each patient where patients are named, unless all are wanted.
 
@@ -150,7 +150,7 @@ def count(
 
 
 def tally_task(
-    data_set: DataSet, task: Sequence[RowRange], plan: Plan, identify: Identify, kept: np.ndarray | None
+    data_set: Source, task: Sequence[RowRange], plan: Plan, identify: Identify, kept: np.ndarray | None
 ) -> Tally:
     """The counts and the people of one task's records."""
     tallying = Tallying(plan, identify)
@@ -166,7 +166,7 @@ class Tallying:
         self._counters = [BinCounter(plan.m) for _ in range(plan.groups)]
         self._familiar = BinCounter(plan.novelty.m if plan.novelty is not None else 1)
 
-    def add_task(self, data_set: DataSet, task: Sequence[RowRange], kept: np.ndarray | None) -> None:
+    def add_task(self, data_set: Source, task: Sequence[RowRange], kept: np.ndarray | None) -> None:
         """`kept` says which of the task's rows are used; None for all."""
         before = self._rows
         for batch in data_set.batches(task):
@@ -198,5 +198,5 @@ def _binning(plan: Plan) -> tuple[object, ...]:
     return plan.n, plan.m, plan.per, plan.groups, plan.group_names, familiar
 
 
-def count_rows(data_set: DataSet, task: Sequence[RowRange]) -> int:
+def count_rows(data_set: Source, task: Sequence[RowRange]) -> int:
     return sum(len(batch) for batch in data_set.batches(task))

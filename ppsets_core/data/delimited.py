@@ -68,7 +68,7 @@ def _blocks(file: BinaryIO, source: str) -> Iterator[str]:
         while block := text.read(BLOCK):
             if "\0" in block:
                 raise FileError(f"{source}: it is not a text file; give CSV, TSV, NPY, NPZ, Parquet or JSON.")
-            end = block.rfind("\n") + 1
+            end = block.rfind("\n") + 1 if len(block) == BLOCK else len(block)
             if not end and len(rest) > MAX_LINE:
                 raise FileError(f"{source}: it has a line of more than {MAX_LINE >> 20} MB; save as CSV UTF-8.")
             if end:

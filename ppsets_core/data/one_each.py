@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppsets_core.data.data_set import DataSet, RowRange
 from ppsets_core.data.records import patient_digest
 from ppsets_core.data.score_file import patients_in
+from ppsets_core.data.source import RowRange, Source
 
 UNNAMED = bytes(16)
 BUCKETS = 64
 
 
-def patient_hashes(data_set: DataSet, task: Sequence[RowRange]) -> np.ndarray:
+def patient_hashes(data_set: Source, task: Sequence[RowRange]) -> np.ndarray:
     """Two numbers for each row of a task, the same for the same patient; zeros where the row names nobody."""
     found = [np.zeros((0, 2), dtype=np.uint64)]
     for columns in data_set.columns(task, ["patient"]):

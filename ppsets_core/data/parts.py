@@ -13,23 +13,6 @@ def are_training(splits: np.ndarray) -> np.ndarray:
     return np.array([is_training(split) for split in splits.tolist()], dtype=bool)
 
 
-def usable_rows(columns: Columns, split: str | None) -> tuple[Columns, int]:
-    """The rows of one part, or of all but the training one; and how many were of that.
-
-    Each row is judged by what it says of itself, so that no record decides about another."""
-    source, splits = columns.location.source, columns.values.get("split")
-    if splits is None:
-        if split is not None:
-            raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
-        return columns, 0
-    check_split(source, split)
-    trained = are_training(splits)
-    kept = np.flatnonzero(~trained if split is None else splits == split)
-    if not len(kept):
-        raise FileError(f"{source}: {_nothing_left(splits, split)}")
-    return columns.take(kept), int(trained.sum())
-
-
 def check_split(source: str, split: str | None) -> None:
     if is_training(split):
         raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
@@ -53,7 +36,10 @@ def parts_in_words(splits: np.ndarray | None, left_out: int) -> str:
     return f"By its column `split` the file has the parts: {told}.{left}"
 
 
-def _nothing_left(splits: np.ndarray, split: str | None) -> str:
+def nothing_left(splits: np.ndarray | None, split: str | None) -> str:
+    """Say why no row can be used."""
+    if splits is None or not len(splits):
+        return "it is empty. At least one record is needed."
     if split is None:
         return f"every row is of the training part; {SEEN}. Give rows that it never saw."
     others = sorted({brief_name(one) for one in splits.tolist() if one and not is_training(one)})[:10]

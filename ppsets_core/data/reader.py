@@ -1,7 +1,6 @@
 """The one reader: tables of any format, whole or in parts, as columns.
 
-`read_columns` reads an upload or a small file; `scan` lists what is to be read of a file or folder of any size, and
-`read_rows` reads it. What a column holds is decided in the same way by both.
+`scan` lists what there is to read and decides what each column holds; `read_rows` reads it.
 """
 
 import io
@@ -9,8 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ppsets_core.data import parquet
 from ppsets_core.data.arrays import read_json, read_npy, read_npz
@@ -43,9 +40,9 @@ EMPTY = "{source}: it is empty. At least one record is needed."
 
 @dataclass(frozen=True)
 class RowRange:
-    """Rows of one file: row groups of a Parquet file, or all rows of a file of another format."""
+    """Rows of one file: row groups of a Parquet file, or all rows of a file of another format or in memory."""
 
-    file: Path | bytes
+    file: Path | bytes | tuple[RawBatch, ...]
     source: str
     groups: range | None = None
     first_row: int = 0
@@ -64,51 +61,74 @@ class Scan:
     names: tuple[str, ...]
 
 
-def read_columns(
-    file: bytes | str | Path | FileLike, name: str | None, texts: Collection[str], classes: Collection[str] = ()
-) -> Columns:
-    """A whole table. `texts` are read as text; `classes`, `score` and `novelty` as numbers; the rest by its content."""
+def scan(
+    file: bytes | str | Path | FileLike,
+    name: str | None,
+    texts: Collection[str],
+    classes: Collection[str],
+    rows_per_task: int,
+    *,
+    keep: bool = False,
+) -> Scan:
+    """Look at a file, an upload or a folder of parts, every one of which must have the same columns.
+
+    texts: columns to read as text. classes: columns to read as numbers, as are `score` and `novelty`; the rest is
+    decided by types and the first rows. keep: parse a file that is not Parquet once and keep it; uploads always are.
+    """
     source = shown_name(name or name_of(file) or "scores")
+    parts = _local_parts(Path(file), source) if isinstance(file, str | Path) else [_upload(file, source)]
+    if isinstance(parts[0].file, Path) and _format(parts[0]) == "parquet":
+        return _scan_parquet(source, parts, texts, classes, rows_per_task)
+    if keep:
+        parts = [replace(part, file=tuple(_raw_batches(part))) for part in parts]
+    headers = [next(_raw_batches(part)).arrays for part in parts]
+    _check_same(parts, headers)
+    numeric = number_columns(_first_rows(batch for part in parts for batch in _raw_batches(part)), texts, classes)
+    return Scan(source, tuple((part,) for part in parts), None, _names(headers[0], numeric, texts))
+
+
+def _local_parts(path: Path, source: str) -> list[RowRange]:
+    path = path.absolute()
+    try:
+        if not path.exists():
+            raise FileError(f"{source}: there is no such file or folder.")
+        if path.is_dir():
+            return list_parts(path)
+        if not path.is_file():
+            raise FileError(f"{source}: it is neither a file nor a folder.")
+    except FileError:
+        raise
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name is not valid"
+        raise FileError(f"{source}: it cannot be opened ({why}).") from None
+    return [RowRange(path, source)]
+
+
+def _upload(file: bytes | FileLike, source: str) -> RowRange:
     try:
         data = read_bytes(file, MAX_BYTES + 1)
     except FileError as error:
         raise FileError(f"{source}: {error}") from None
     if len(data) > MAX_BYTES:
-        raise FileError(f"{source}: larger than {MAX_BYTES // 1_000_000} MB; keep only the columns and rows needed.")
-    if not data.strip():
-        raise FileError(f"{source}: the file is empty. At least one record is needed.")
-    batches = list(_raw_batches(RowRange(data, source)))
-    names = _names(batches[0].arrays, number_columns(_first_rows(batches), texts, classes), texts)
-    parts = [columns_of(batch, names, texts) for batch in batches if _rows(batch)]
-    if not parts:
+        raise too_large(source)
+    batches = tuple(_raw_batches(RowRange(data, source)))
+    if not any(map(_rows, batches)):
         raise FileError(EMPTY.format(source=source))
-    return _joined(parts)
+    return RowRange(batches, source)
 
 
-def _joined(parts: list[Columns]) -> Columns:
-    if len(parts) == 1:
-        return parts[0]
-    values = {name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values}
-    numbers = np.concatenate([np.asarray(part.location.rows) for part in parts])
-    return Columns(replace(parts[0].location, rows=numbers), values)
+def too_large(source: str) -> FileError:
+    most = f"larger than {MAX_BYTES // 1_000_000} MB"
+    return FileError(f"{shown_name(source)}: {most}; keep only the columns and rows needed.")
 
 
-def scan(path: str | Path, texts: Collection[str], classes: Collection[str], rows_per_task: int) -> Scan:
-    """Look at a file or a folder of parts, every one of which must have the same columns, and at the first rows."""
-    path = Path(path).absolute()
-    source = shown_name(path.name)
+def size_of(path: Path) -> int:
+    """The bytes of a file, or of all files in a folder; 0 where there is none."""
     try:
-        if not path.exists():
-            raise FileError(f"{source}: there is no such file or folder.")
-        parts = list_parts(path) if path.is_dir() else [RowRange(path, source)]
-        if _format(parts[0]) == "parquet":
-            return _scan_parquet(source, parts, texts, classes, rows_per_task)
-    except OSError as error:
-        raise FileError(f"{source}: it cannot be opened ({error.strerror}).") from None
-    headers = [next(_raw_batches(part)).arrays for part in parts]
-    _check_same(parts, headers)
-    numeric = number_columns(_first_rows(batch for part in parts for batch in _raw_batches(part)), texts, classes)
-    return Scan(source, tuple((part,) for part in parts), None, _names(headers[0], numeric, texts))
+        files = path.rglob("*") if path.is_dir() else [path]
+        return sum(file.stat().st_size for file in files if file.is_file())
+    except (OSError, ValueError):
+        return 0
 
 
 def read_rows(rows: RowRange, wanted: Sequence[str], texts: Collection[str]) -> Iterator[Columns]:
@@ -120,7 +140,11 @@ def read_rows(rows: RowRange, wanted: Sequence[str], texts: Collection[str]) -> 
 
 def _raw_batches(rows: RowRange, wanted: tuple[str, ...] | None = None) -> Iterator[RawBatch]:
     """The rows as Arrow; at least one batch, which may be empty. Uploads are bounded, files on this machine are not."""
-    kind, file, source = _format(rows), rows.file, rows.source
+    file, source = rows.file, rows.source
+    if isinstance(file, tuple):
+        yield from file
+        return
+    kind = _format(rows)
     if kind == "parquet" and isinstance(file, bytes):
         yield from parquet.read_upload(file.removeprefix(BOM), source)
     elif kind == "parquet":
@@ -132,7 +156,7 @@ def _raw_batches(rows: RowRange, wanted: tuple[str, ...] | None = None) -> Itera
     else:
         data = file if isinstance(file, bytes) else read_bytes(file, MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise FileError(f"{source}: larger than {MAX_BYTES // 1_000_000} MB; save it as Parquet or CSV.")
+            raise too_large(source)
         yield WHOLE[kind](data.removeprefix(BOM), source)
 
 
@@ -143,7 +167,7 @@ def _format(rows: RowRange) -> str:
     if isinstance(rows.file, bytes):
         start = rows.file[:64]
     else:
-        with _opened(rows.file, rows.source) as stream:
+        with _opened(_path(rows), rows.source) as stream:
             start = stream.read(64)
     start = start.removeprefix(BOM).lstrip()
     ending = Path(rows.source).suffix.casefold().removeprefix(".")

@@ -1,9 +1,10 @@
 """Records: validated rows of a table or a folder of X-rays, of calibration and of new patients alike."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -132,6 +133,22 @@ def chosen(records: Records, kept: np.ndarray) -> Records:
         splits=keep(records.splits),
         identifiers=keep_each(records.identifiers),
     )
+
+
+def joined(batches: Sequence[Records], source: str) -> Records:
+    """Batches of one source as one."""
+
+    def join(values: list) -> Any:
+        if isinstance(values[0], np.ndarray):
+            return np.concatenate(values)
+        if isinstance(values[0], Mapping):
+            return {name: np.concatenate([value[name] for value in values]) for name in values[0]}
+        return values[0]
+
+    if len(batches) == 1:
+        return replace(batches[0], source=source)
+    whole = {f.name: join([getattr(batch, f.name) for batch in batches]) for f in fields(Records)}
+    return Records(**whole | {"source": source})
 
 
 def _pick(patient: str, count: int, seed: int) -> int:

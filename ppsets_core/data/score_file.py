@@ -1,22 +1,17 @@
-"""`read_scores`: what a score file means, once it is columns."""
+"""What the columns of a score file mean."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from ppsets_core.data.columns import INDEX, TEXTS, Columns, brief_name, check_names
-from ppsets_core.data.parts import usable_rows
-from ppsets_core.data.reader import read_columns
 from ppsets_core.data.records import Records
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
-from ppsets_core.files.handles import FileLike
 from ppsets_core.files.names import same_names, unquoted
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import FINGERPRINT
@@ -24,36 +19,6 @@ from ppsets_core.validation import Location, check_probabilities, check_scores, 
 
 IDENTIFIERS = ("id", "file", "patient", "index")
 Labels = Literal["needed", "optional"]
-
-
-def read_scores(
-    file: bytes | str | Path | FileLike,
-    name: str | None = None,
-    *,
-    classes: Sequence[str] = (),
-    group: str | None = None,
-    split: str | None = None,
-    labels: Labels = "needed",
-) -> Records:
-    """Records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, an upload or bytes.
-
-    Either one column of scores in [0, 1] (`score`, or the only one with numbers), or one probability column per class
-    and `label`; with a `score` column no probability columns are needed. Optional columns: `patient`, empty where not
-    known; `model`, the fingerprint of the model behind them, and `novelty`, as `ppsets score` writes them. Every
-    refusal names file, row and column.
-
-    classes: the wanted classes, found by name in any order; without them every column of numbers is a class.
-    group: the column that says each record's group, such as its site.
-    split: the part of the data to use, by the column `split`; without it all but the training rows.
-    labels: "optional" for new patients, who need a probability for each class and no label: all rows are kept, training
-        rows too, each with the file's own identifiers.
-    """
-    with as_file_errors():
-        columns, left_out = read_columns(file, name, texts_with(group, labels), classes), 0
-        if labels == "needed" or split is not None:
-            columns, left_out = usable_rows(columns, split)
-        found = records_of(columns, classes=tuple(classes), group=group, labels=labels)
-        return replace(found, left_out=left_out)
 
 
 @contextmanager

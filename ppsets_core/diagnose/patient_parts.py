@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from ppsets_core.data.data_set import DataSet, RowRange
+from ppsets_core.data.source import RowRange, Source
 from ppsets_core.diagnose.new_patients import KINDS, PatientSets, schema_of_sets, sets_of_new_patients, table_of_sets
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import FileError
@@ -43,7 +43,7 @@ class SetTally:
 
 
 def write_sets(
-    data_set: DataSet,
+    data_set: Source,
     calibration: Drawn,
     out: Path,
     *,
@@ -56,7 +56,7 @@ def write_sets(
 
 
 def tally_sets(
-    data_set: DataSet, calibration: Drawn, *, executor: Executor = IN_PROCESS, progress: Progress | None = None
+    data_set: Source, calibration: Drawn, *, executor: Executor = IN_PROCESS, progress: Progress | None = None
 ) -> SetTally:
     """What is in the sets, which are written nowhere."""
     described = replace(data_set, tasks=())
@@ -78,10 +78,10 @@ def new_folder(out: Path) -> Iterator[None]:
         raise
 
 
-SetPart = tuple[DataSet, Sequence[RowRange], Drawn, Provenance, Path]
+SetPart = tuple[Source, Sequence[RowRange], Drawn, Provenance, Path]
 
 
-def set_parts(data_set: DataSet, calibration: Drawn, out: Path) -> list[SetPart]:
+def set_parts(data_set: Source, calibration: Drawn, out: Path) -> list[SetPart]:
     """What `write_sets_of` is given for each task. Refuses a calibration of other classes or another model."""
     calibration.check_fits(data_set.classes, data_set.model)
     described, origin = replace(data_set, tasks=()), Provenance(calibration, data_set.model)
@@ -92,7 +92,7 @@ def set_parts(data_set: DataSet, calibration: Drawn, out: Path) -> list[SetPart]
 
 
 def write_sets_of(
-    data_set: DataSet, task: Sequence[RowRange], calibration: Drawn, origin: Provenance, path: Path
+    data_set: Source, task: Sequence[RowRange], calibration: Drawn, origin: Provenance, path: Path
 ) -> SetTally:
     """The sets of one task's patients, as one part; it has its name only when it is whole."""
     import pyarrow.parquet as pq
@@ -117,7 +117,7 @@ def write_sets_of(
     return tally
 
 
-def tally_task(data_set: DataSet, task: Sequence[RowRange], calibration: Drawn) -> SetTally:
+def tally_task(data_set: Source, task: Sequence[RowRange], calibration: Drawn) -> SetTally:
     """What is in the sets of one task's patients, which are written nowhere."""
     tallies = (_tally_of(sets_of_new_patients(patients, calibration)) for patients in data_set.all_batches(task))
     return sum(tallies, SetTally())

@@ -145,7 +145,7 @@ def test_changed_inputs_close_the_confirm_step(app, page):
 @pytest.mark.parametrize(
     ("file", "told"),
     [
-        (csv_file("empty.csv", ""), "the file is empty"),
+        (csv_file("empty.csv", ""), "it is empty"),
         (csv_file("range.csv", "score\n0.5\n1.5\n"), "outside [0, 1]"),
         (csv_file("*b* :smile: <img src=x onerror=alert(1)> [a](b).csv", "score\nx\ny\n"), "*b* :smile: <img src=x"),
         ({"name": "n.npy", "mimeType": "x/y", "buffer": b"\x93NUMPY\x01\x00\x04\x00{}"}, "n.npy"),

@@ -6,7 +6,7 @@ import pytest
 from ppsets_core import Calibration, Ledger
 from ppsets_core.__main__ import main
 from ppsets_core.commands import cluster_options
-from ppsets_core.data import data_set
+from ppsets_core.data import source
 from tests.cluster.running import cluster_of, kill
 from tests.data.data_sets import records_frame, write_parts
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.cluster
 def ward(tmp_path, monkeypatch):
     monkeypatch.setattr("ppsets_core.run.PATIENCE", 3.0)
     for name in ("ROWS_AT_ONCE", "SETS_AT_ONCE"):
-        monkeypatch.setattr(data_set, name, 200)
+        monkeypatch.setattr(source, name, 200)
     return write_parts(records_frame(12_000), tmp_path / "ward", 60, group=200)
 
 

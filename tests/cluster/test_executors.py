@@ -10,10 +10,10 @@ import pytest
 
 from ppsets_core import Ledger, plan, simulate
 from ppsets_core.__main__ import main
-from ppsets_core.data import data_set
+from ppsets_core.data import source
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.counting import Tally, choose, count
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.patient_parts import tally_sets, write_sets
 from ppsets_core.errors import ClusterError, FileError
 from ppsets_core.run import IN_PROCESS, cluster, map_tasks, processes
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.cluster
 @pytest.fixture(autouse=True)
 def _small_tasks(monkeypatch):
     for name in ("ROWS_AT_ONCE", "SETS_AT_ONCE"):
-        monkeypatch.setattr(data_set, name, 40)
+        monkeypatch.setattr(source, name, 40)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_counts_and_people(executor, tmp_path, people, patients, parts):
     folder = write_parts(records_frame(500, patients=patients), tmp_path / "ward", parts, group=20)
     if patients is None:
         shuffle(folder)
-    opened = open_data_set(folder)
+    opened = open_source(folder)
     here, there = choose(opened), choose(opened, executor=executor)
     assert (there.n, there.read, there.patient_count, there.unit) == (here.n, here.read, here.patient_count, here.unit)
     planned = plan(len(here), 0.1, 1.0, per="diagnosis", classes=opened.classes)
@@ -71,7 +71,7 @@ def test_counts_and_people(executor, tmp_path, people, patients, parts):
 
 def test_sets_and_checks(executor, tmp_path, calibration, people):
     path = write_parts(records_frame(500, patients=90), tmp_path / "ward", 7, group=20)
-    opened = open_data_set(path, classes=CLASSES, labels="optional")
+    opened = open_source(path, classes=CLASSES, labels="optional")
     there = write_sets(opened, calibration, tmp_path / "there", executor=executor)
     assert there == write_sets(opened, calibration, tmp_path / "here") == tally_sets(opened, calibration)
     assert len(there) == 500
@@ -89,7 +89,7 @@ def test_the_first_bad_row_is_named_and_nothing_stays(executor, tmp_path, calibr
     frame.loc[200, "label"] = "nobody"
     path = write_parts(frame, tmp_path / "ward", 7, group=20)
     place = r"ward/part-00002.parquet, row 36, column 'normal': the value is missing"
-    opened, patients = open_data_set(path), open_data_set(path, classes=CLASSES, labels="optional")
+    opened, patients = open_source(path), open_source(path, classes=CLASSES, labels="optional")
     for where in (IN_PROCESS, executor):
         with pytest.raises(FileError, match=place):
             count(choose(opened), plan(300, 0.1, 1.0), people, executor=where)
@@ -100,7 +100,7 @@ def test_the_first_bad_row_is_named_and_nothing_stays(executor, tmp_path, calibr
 
 def test_what_reaches_the_driver_is_counts_and_identities(executor, tmp_path, people, monkeypatch):
     frame = records_frame(400, patients=120)
-    opened = open_data_set(write_parts(frame, tmp_path / "ward", 7, group=20))
+    opened = open_source(write_parts(frame, tmp_path / "ward", 7, group=20))
     received = []
     submit = executor.submit
 

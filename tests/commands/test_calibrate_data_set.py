@@ -7,9 +7,9 @@ import pytest
 
 from ppsets_core import FileError, Ledger, one_per_patient, plan, read_scores
 from ppsets_core.__main__ import main
-from ppsets_core.data import data_set, reader
+from ppsets_core.data import reader, source
 from ppsets_core.data.counting import choose, count
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.ledger import cohort
 from tests.data.data_sets import records_frame, write_csv, write_parts
 
@@ -40,11 +40,11 @@ def test_a_data_set_is_charged_to_the_people_of_the_file(tmp_path, ledger, capsy
 def test_people_are_the_same_in_memory_in_parts_and_as_a_whole(tmp_path, ledger, patients, monkeypatch):
     frame = records_frame(400, patients=patients)
     parts, csv = write_parts(frame, tmp_path / "ward", 7), write_csv(frame, tmp_path / "ward.csv")
-    monkeypatch.setattr(data_set, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(source, "ROWS_AT_ONCE", 100)
     book = Ledger(ledger)
     records = one_per_patient(read_scores(csv))
     expected = book.cohort_of(records)
-    chosen = choose(open_data_set(parts))
+    chosen = choose(open_source(parts))
     planned = plan(len(chosen), 0.1, 1.0)
     found = count(chosen, planned, book.identify(len(chosen))).people
     assert (found.identity, found.counted_by) == (expected.identity, expected.counted_by)
@@ -58,7 +58,7 @@ def test_people_are_the_same_in_memory_in_parts_and_as_a_whole(tmp_path, ledger,
 def test_a_data_set_written_anew_after_one_record_of_each_patient_was_chosen_is_refused(tmp_path, ledger):
     frame, book = records_frame(400, patients=100), Ledger(ledger)
     path = write_parts(frame, tmp_path / "ward", 1)
-    chosen = choose(open_data_set(path))
+    chosen = choose(open_source(path))
     planned = plan(len(chosen), 0.1, 1.0)
     (part,) = path.iterdir()
     frame.iloc[::-1].to_parquet(part, row_group_size=50, index=False)
@@ -80,7 +80,7 @@ def test_each_diagnosis_and_each_group(tmp_path, ledger, capsys):
 
 def test_a_csv_beyond_the_limit_of_memory_is_read_in_blocks(tmp_path, ledger, monkeypatch):
     path = write_csv(records_frame(500), tmp_path / "ward.csv")
-    for module in (reader, data_set):
+    for module in (reader, source):
         monkeypatch.setattr(module, "MAX_BYTES", 1000)
     assert calibrate(path, ledger, "--budget", "1") == 0
 

@@ -9,10 +9,10 @@ import pytest
 
 from ppsets_core import Calibration, Ledger, one_per_patient
 from ppsets_core.__main__ import main
-from ppsets_core.data import data_set, parquet, read_scores
+from ppsets_core.data import parquet, read_scores, source
 from ppsets_core.data.checked import check_data_set, check_sets
 from ppsets_core.data.counting import choose
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.ledger import cohort
 from tests.data.data_sets import CLASSES, records_frame, write_csv, write_parts
 
@@ -20,7 +20,7 @@ from tests.data.data_sets import CLASSES, records_frame, write_csv, write_parts
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch):
     monkeypatch.setattr(parquet, "ROWS", 37)
-    monkeypatch.setattr(data_set, "SETS_AT_ONCE", 130)
+    monkeypatch.setattr(source, "SETS_AT_ONCE", 130)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_private_check_counts_and_charges_whom_one_file_does(tmp_path, ledger,
     frame, book = new_patients(), Ledger(ledger)
     records = read_scores(write_csv(frame, tmp_path / "new.csv"), classes=CLASSES, labels="optional").labelled()
     records = records if every else one_per_patient(records)
-    opened = open_data_set(write_parts(frame, tmp_path / "new", 7), classes=CLASSES, labels="optional")
+    opened = open_source(write_parts(frame, tmp_path / "new", 7), classes=CLASSES, labels="optional")
     chosen = choose(opened, all_records=every)
     found = check_data_set(chosen, calibration, book.identify(len(chosen)))
     expected, people = check_sets(records, calibration)[0], book.cohort_of(records)

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import FileError, Plan, Records, one_per_patient, plan, read_scores
-from ppsets_core.data import data_set as reading
 from ppsets_core.data import delimited, parquet
+from ppsets_core.data import source as reading
 from ppsets_core.data.counting import Counted, choose, count
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.method.bins import bin_index
 from tests.data.data_sets import records_frame, write_csv, write_parts
 
@@ -59,7 +59,7 @@ def counts_in_memory(records: Records, planned: Plan) -> np.ndarray:
 
 
 def counted(path: Path, per: str | None = None, *, all_records: bool = False) -> Counted:
-    chosen = choose(open_data_set(path, group="site" if per == "site" else None), all_records=all_records)
+    chosen = choose(open_source(path, group="site" if per == "site" else None), all_records=all_records)
     return count(chosen, planned_for(len(chosen), per, chosen.classes), Who)
 
 
@@ -104,7 +104,7 @@ def test_folders_that_stand_for_a_column_are_refused(tmp_path, column):
     frame = records_frame(40, patients=4).rename(columns={"patient": column})
     frame.to_parquet(tmp_path / "scores", partition_cols=[column])
     with pytest.raises(FileError, match=f"named '{column}=…'.*Write it into the files"):
-        open_data_set(tmp_path / "scores")
+        open_source(tmp_path / "scores")
 
 
 def test_folders_of_dates_and_endings_in_capitals_are_read(tmp_path):
@@ -181,21 +181,21 @@ def test_a_csv_that_is_none_is_refused(tmp_path, text, words):
     path = tmp_path / "scores.csv"
     path.write_text(text)
     with pytest.raises(FileError, match=words):
-        open_data_set(path)
+        open_source(path)
 
 
 def test_a_csv_in_another_encoding_is_named_by_its_line(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_bytes(b"label,normal,viral\nnormal,0.5,0.5\nn\xf6rmal,0.5,0.5\n")
     with pytest.raises(FileError, match=r"scores.csv, line 3: the text is not UTF-8"):
-        open_data_set(path)
+        open_source(path)
 
 
 def test_every_part_must_have_the_columns_of_the_first(tmp_path):
     path = write_parts(records_frame(100), tmp_path / "scores", 2)
     records_frame(50).drop(columns="viral").to_parquet(path / "part-00001.parquet", index=False)
     with pytest.raises(FileError, match=r"^scores/part-00001.parquet: its columns are not those of scores/part-00000"):
-        open_data_set(path)
+        open_source(path)
 
 
 def test_every_row_must_be_of_the_first_row_s_model(tmp_path):
@@ -207,26 +207,26 @@ def test_every_row_must_be_of_the_first_row_s_model(tmp_path):
 
 def test_a_part_that_is_damaged_missing_or_empty(tmp_path):
     path = write_parts(records_frame(100), tmp_path / "scores", 2)
-    opened = open_data_set(path)
+    opened = open_source(path)
     (path / "part-00001.parquet").write_bytes(b"PAR1 and no more PAR1")
     with pytest.raises(FileError, match=r"part-00001.parquet: the Parquet file is damaged"):
-        open_data_set(path)
+        open_source(path)
     (path / "part-00001.parquet").unlink()
     with pytest.raises(FileError, match=r"part-00001.parquet: it cannot be opened"):
         count(choose(opened), planned_for(100, None, ()), Who)
     (tmp_path / "bare").mkdir()
     with pytest.raises(FileError, match="no Parquet file"):
-        open_data_set(tmp_path / "bare")
+        open_source(tmp_path / "bare")
     with pytest.raises(FileError, match="no such file or folder"):
-        open_data_set(tmp_path / "nowhere")
+        open_source(tmp_path / "nowhere")
     pq.write_table(pa.table({"score": pa.array([], pa.float64())}), tmp_path / "none.parquet")
     with pytest.raises(FileError, match="it is empty"):
-        open_data_set(tmp_path / "none.parquet")
+        open_source(tmp_path / "none.parquet")
 
 
 def test_a_data_set_that_grows_while_it_is_read_is_refused(tmp_path):
     path = write_parts(records_frame(100), tmp_path / "scores", 2)
-    chosen = choose(open_data_set(path))
+    chosen = choose(open_source(path))
     records_frame(60).to_parquet(path / "part-00001.parquet", index=False)
     with pytest.raises(FileError, match="it changed while it was read"):
         count(chosen, planned_for(100, None, chosen.classes), Who)
@@ -252,7 +252,7 @@ def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split
     csv = write_csv(frame, tmp_path / "scores.csv")
     records = one_per_patient(read_scores(csv, split=split))
     for path in (csv, write_parts(frame, tmp_path / "scores", 5)):
-        chosen = choose(open_data_set(path, split=split))
+        chosen = choose(open_source(path, split=split))
         found = count(chosen, planned_for(len(chosen), None, ()), Who)
         assert found.people == who(records)
         assert chosen.read == (200 if split is None else 100)
@@ -260,12 +260,12 @@ def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split
 
 def test_a_part_that_is_not_there_is_refused(tmp_path):
     path = write_parts(records_frame(60).assign(split="train"), tmp_path / "scores", 2)
-    with pytest.raises(FileError, match="there is no row that may be used"):
-        open_data_set(path)
+    with pytest.raises(FileError, match="every row is of the training part"):
+        open_source(path)
     with pytest.raises(FileError, match="cannot be used"):
-        open_data_set(path, split="train")
+        open_source(path, split="train")
     with pytest.raises(FileError, match="there is no column 'split'"):
-        open_data_set(write_parts(records_frame(60), tmp_path / "other", 2), split="test")
+        open_source(write_parts(records_frame(60), tmp_path / "other", 2), split="test")
 
 
 def test_a_part_that_is_a_link_out_of_the_folder_is_refused(tmp_path):
@@ -275,7 +275,7 @@ def test_a_part_that_is_a_link_out_of_the_folder_is_refused(tmp_path):
         place.mkdir()
         pq.write_table(pa.table({"score": [0.1, 0.2]}), place / "part-0.parquet")
     (folder / "part-1.parquet").symlink_to(folder / "part-0.parquet")
-    assert open_data_set(folder).rows == 4
+    assert open_source(folder).rows == 4
     (folder / "part-2.parquet").symlink_to(outside / "part-0.parquet")
     with pytest.raises(FileError, match=r"part-2\.parquet: it is a link that leads out of the folder"):
-        open_data_set(folder)
+        open_source(folder)

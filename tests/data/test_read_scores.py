@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ppsets_core import FileError, read_scores
 from ppsets_core.data.counting import choose
-from ppsets_core.data.data_set import open_data_set
 from ppsets_core.data.parquet import plain_columns
+from ppsets_core.data.source import open_source
 from ppsets_core.files.names import plain_cell, same_names
 
 SCORES = np.array([0.25, 0.0, 1.0, 0.5])
@@ -141,8 +141,8 @@ def test_a_score_column_wins_whatever_the_other_columns_and_labels_are(label):
 
 
 REFUSALS = {
-    "empty.csv": (b"", "empty.csv: the file is empty"),
-    "blank.csv": (b"\n \n", "the file is empty"),
+    "empty.csv": (b"", "empty.csv: it is empty"),
+    "blank.csv": (b"\n \n", "it is empty"),
     "header-only.csv": (b"score\n", "empty. At least one record"),
     "header-only-2.csv": (b"label,a,b\n", "empty"),
     "nan.csv": (b"score\n0.1\nnan\n0.3", "nan.csv, line 3, column 'score': the value is missing or not a finite"),
@@ -193,7 +193,7 @@ def test_refusals_name_the_file_the_place_and_the_remedy(name):
 
 
 def test_a_missing_path_and_a_file_too_large(tmp_path, monkeypatch):
-    with pytest.raises(FileError, match=r"gone\.csv: There is no such file"):
+    with pytest.raises(FileError, match=r"gone\.csv: there is no such file"):
         read_scores(tmp_path / "gone.csv")
     monkeypatch.setattr("ppsets_core.data.reader.MAX_BYTES", 10)
     with pytest.raises(FileError, match="larger than"):
@@ -307,7 +307,7 @@ def test_a_column_that_means_something_is_never_passed_over_for_its_type(name, t
         read_scores(data, "a.parquet")
     (tmp_path / "part.parquet").write_bytes(data)
     with pytest.raises(FileError, match=f"the column '{name}' is neither of numbers nor of text"):
-        open_data_set(tmp_path)
+        open_source(tmp_path)
 
 
 def test_whether_patients_have_a_column_does_not_hinge_on_one_name(tmp_path):
@@ -316,7 +316,7 @@ def test_whether_patients_have_a_column_does_not_hinge_on_one_name(tmp_path):
         data = parquet_of(score=[0.1, 0.2, 0.3], patient=patients)
         assert read_scores(data, "a.parquet").has_patients
         (tmp_path / "part.parquet").write_bytes(data)
-        chosen = choose(open_data_set(tmp_path))
+        chosen = choose(open_source(tmp_path))
         assert (chosen.unit, len(chosen)) == ("patient", 3)
     with pytest.raises(FileError, match="record 3: its fields are not those of the first"):
         read_scores(json.dumps([{"score": 0.1}, {"score": 0.2}, {"score": 0.3, "patient": "z"}]).encode(), "a.json")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ppsets_core.__main__ import main
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.model import scored_parts
 from tests.drawn_xrays import write_folder
 
@@ -41,7 +41,7 @@ def test_parts_are_kept_checked_and_finished(tmp_path, xrays, capsys, monkeypatc
     assert score(xrays, out, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"out": str(out), "scored": 7, "parts": 3, "refused": []}
     assert (out / "part-00000.parquet").stat().st_mtime_ns == before
-    opened = open_data_set(out)
+    opened = open_source(out)
     assert (opened.rows, opened.classes) == (7, ("bacterial-pneumonia", "normal", "viral-pneumonia"))
     assert (out / "_refused.csv").read_text().strip() == "file,reason"
 

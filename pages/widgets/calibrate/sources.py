@@ -24,7 +24,7 @@ from pages.widgets.text import as_text, show_refused
 from ppsets_core import Calibration, FileError, Simulation, read_scores
 from ppsets_core.background import JobProgress
 from ppsets_core.data.counting import Chosen, Counted, choose, count
-from ppsets_core.data.data_set import open_data_set
+from ppsets_core.data.source import open_source
 from ppsets_core.files.names import shown_name
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration_json import LONGEST, REMEDY, read_calibration
@@ -177,7 +177,7 @@ def read_data_set() -> Reading | None:
 
 
 def _read_data_set(path: Path, executor: Executor, every: bool, report: JobProgress) -> Reading:
-    data_set = open_data_set(path)
+    data_set = open_source(path)
     chosen = choose(data_set, all_records=every, executor=executor, progress=report)
     return Reading(shown_name(path.name), chosen)
 

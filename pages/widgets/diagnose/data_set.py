@@ -14,7 +14,7 @@ from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
 from ppsets_core.data.checked import check_data_set
-from ppsets_core.data.data_set import DataSet, open_data_set
+from ppsets_core.data.source import Source, open_source
 from ppsets_core.diagnose.patient_parts import SetTally, tally_sets
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import Drawn
@@ -31,7 +31,7 @@ class Found:
 
     path: Path
     calibration: Drawn
-    data_set: DataSet
+    data_set: Source
     tally: SetTally
     check: Check | None
     not_checked: str = ""
@@ -58,7 +58,7 @@ def show_data_set(calibration: Drawn) -> None:
 
 def _find(path: Path, calibration: Drawn, executor: Executor, report: JobProgress) -> Found:
     group = calibration.per if calibration.group_names else None
-    data_set = open_data_set(path, classes=calibration.classes, group=group, labels="optional")
+    data_set = open_source(path, classes=calibration.classes, group=group, labels="optional")
     calibration.check_fits(data_set.classes, data_set.model)
     tally = tally_sets(data_set, calibration, executor=executor, progress=report)
     if "label" not in data_set.names:

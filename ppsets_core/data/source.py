@@ -1,0 +1,179 @@
+"""Records from a file, an upload or a folder of parts, of any size: listed as tasks and read batch by batch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ppsets_core.data.columns import TEXTS, Columns
+from ppsets_core.data.parts import are_training, check_split, nothing_left, rows_of_part
+from ppsets_core.data.reader import MAX_BYTES, RowRange, Task, has_parts, read_rows, scan, size_of, too_large
+from ppsets_core.data.records import Records, joined
+from ppsets_core.data.score_file import IDENTIFIERS, Labels, as_file_errors, label_numbers, records_of, texts_with
+from ppsets_core.errors import FileError
+from ppsets_core.files.handles import FileLike
+
+ROWS_AT_ONCE = 2_000_000  # what one worker is given
+SETS_AT_ONCE = 200_000  # of new patients: sets take longer to write than scores to count
+SPLIT, PART = "split", "part"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What `open_source` found. `tasks`: the rows that are read in one go, in order.
+
+    `rows`: how many records there are, None where it takes reading to know: of a CSV, where a column `split` says
+    which rows are used, and where labels are optional. `names`: the columns in their order. `wanted`: the classes asked
+    for. `first_model`: what the first row says of its model. `in_parts`: a row's number needs the name of its part.
+    """
+
+    source: str
+    tasks: tuple[Task, ...]
+    rows: int | None
+    names: tuple[str, ...]
+    group: str | None
+    split: str | None
+    labels: Labels
+    wanted: tuple[str, ...]
+    in_parts: bool
+    classes: tuple[str, ...] = ()
+    model: str | None = None
+    first_model: str | None = None
+
+    @property
+    def has_patients(self) -> bool:
+        return "patient" in self.names
+
+    @property
+    def has_novelty(self) -> bool:
+        return "novelty" in self.names
+
+    def batches(self, task: Sequence[RowRange]) -> Iterator[Records]:
+        """The records of a task whose true diagnosis is known, checked."""
+        if self.labels == "needed":
+            return self.all_batches(task)
+        return (found.labelled() for found in self.all_batches(task) if len(found.checkable()))
+
+    def all_batches(self, task: Sequence[RowRange]) -> Iterator[Records]:
+        """All records of a task, their true diagnosis known or not."""
+        return map(self.records_of, self._all_columns(task, self.names))
+
+    def columns(self, task: Sequence[RowRange], wanted: Sequence[str]) -> Iterator[Columns]:
+        """Some columns of the rows of `batches`, unchecked."""
+        if self.labels == "needed":
+            yield from self._all_columns(task, wanted)
+        elif "label" in self.names:
+            for columns in self._all_columns(task, (*wanted, "label")):
+                usable = label_numbers(columns.values["label"], self.classes) >= 0
+                if SPLIT in columns.values:
+                    usable &= ~are_training(columns.values[SPLIT])
+                if usable.any():
+                    yield columns.take(np.flatnonzero(usable))
+
+    def records_of(self, columns: Columns) -> Records:
+        """What columns of this source mean."""
+        with as_file_errors():
+            found = records_of(
+                columns, classes=self.wanted, group=self.group, labels=self.labels, first_model=self.first_model
+            )
+        if not self.in_parts or not found.identifiers or any(name in found.identifiers for name in IDENTIFIERS):
+            return found
+        part = np.full(len(found), found.source, dtype=object).astype(TEXTS)
+        return replace(found, identifiers={PART: part, **found.identifiers})
+
+    def splits(self) -> np.ndarray | None:
+        """What every row says of its part of the data; None without such a column."""
+        if SPLIT not in self.names:
+            return None
+        found = (columns.values[SPLIT] for task in self.tasks for rows in task for columns in self._raw(rows, [SPLIT]))
+        return np.concatenate([np.array([], dtype=TEXTS), *found])
+
+    def _all_columns(self, task: Sequence[RowRange], wanted: Sequence[str]) -> Iterator[Columns]:
+        needed = list(dict.fromkeys([*wanted, *([SPLIT] if SPLIT in self.names else [])]))
+        for rows in task:
+            for columns in self._raw(rows, needed):
+                used = rows_of_part(columns, self.split, training=self.labels == "optional")
+                if used is not None:
+                    yield used
+
+    def _raw(self, rows: RowRange, wanted: Sequence[str]) -> Iterator[Columns]:
+        return read_rows(rows, wanted, texts_with(self.group, self.labels))
+
+
+def read_scores(
+    file: bytes | str | Path | FileLike,
+    name: str | None = None,
+    *,
+    classes: Sequence[str] = (),
+    group: str | None = None,
+    split: str | None = None,
+    labels: Labels = "needed",
+) -> Records:
+    """Records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, a folder of parts, an upload or bytes; at most 100 MB.
+
+    Either one column of scores in [0, 1] (`score`, or the only one with numbers), or one probability column per class
+    and `label`; with a `score` column no probability columns are needed. Optional columns: `patient`, empty where not
+    known; `model`, the fingerprint of the model behind them, and `novelty`, as `ppsets score` writes them. Every
+    refusal names file, row and column.
+
+    classes: the wanted classes, found by name in any order; without them every column of numbers is a class.
+    group: the column that says each record's group, such as its site.
+    split: the part of the data to use, by the column `split`; without it all but the training rows.
+    labels: "optional" for new patients, who need a probability for each class and no label: all rows are kept, training
+        rows too, each with the file's own identifiers.
+    """
+    if isinstance(file, str | Path) and size_of(Path(file)) > MAX_BYTES:
+        raise too_large(name or Path(file).name)
+    found = open_source(file, name, classes=classes, group=group, split=split, labels=labels, keep=True)
+    records = joined([batch for task in found.tasks for batch in found.all_batches(task)], found.source)
+    if labels == "optional" or (splits := found.splits()) is None:
+        return records
+    return replace(records, left_out=int(are_training(splits).sum()))
+
+
+def open_source(
+    file: bytes | str | Path | FileLike,
+    name: str | None = None,
+    *,
+    classes: Sequence[str] = (),
+    group: str | None = None,
+    split: str | None = None,
+    labels: Labels = "needed",
+    keep: bool = False,
+) -> Source:
+    """Look at the parts and the first rows, by the arguments of `read_scores`; every part must have the same columns.
+
+    keep: keep what was parsed in memory, so that a small file is parsed once.
+    """
+    needed, texts = labels == "needed", texts_with(group, labels)
+    found = scan(file, name, texts, classes, ROWS_AT_ONCE if needed else SETS_AT_ONCE, keep=keep)
+    source, tasks = found.source, found.tasks
+    check_split(source, split)
+    if split is not None and SPLIT not in found.names:
+        raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
+    rows = found.rows if needed and SPLIT not in found.names else None
+    in_parts = isinstance(file, str | Path) and Path(file).is_dir()
+    opened = Source(source, tasks, rows, found.names, group, split, labels, tuple(classes), in_parts)
+    first = next((columns for task in tasks for columns in opened._all_columns(task, opened.names)), None)
+    if first is None:
+        raise FileError(f"{source}: {nothing_left(opened.splits(), split)}")
+    models = first.values.get("model")
+    opened = replace(opened, first_model=None if models is None else str(models[0]))
+    records = opened.records_of(first)
+    return replace(opened, classes=records.classes, model=records.model)
+
+
+def is_large(path: str | Path) -> bool:
+    """Whether it is a folder, or a file that `read_scores` refuses for its size."""
+    path = Path(path)
+    try:
+        return path.is_dir() or (path.is_file() and path.stat().st_size > MAX_BYTES)
+    except OSError:
+        return False
+
+
+def is_data_set(path: str | Path) -> bool:
+    """Whether it is a folder that holds Parquet, or a file of records too large to be read at once."""
+    path = Path(path)
+    return is_large(path) and (not path.is_dir() or has_parts(path))
