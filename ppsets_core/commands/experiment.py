@@ -57,11 +57,13 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     """Compute, write `NAME.json`, `NAME.html` and where a browser is found `NAME.png`, and print what was found."""
     from ppsets_core.explore.page import draw_page, write_page
 
+    given = {option: getattr(args, option, None) for option in ("splits", "train", "xrays")}
+    given = {option: value for option, value in given.items() if value is not None}
     experiment = import_module(f"ppsets_core.experiments.{name.replace('-', '_')}")
-    result = experiment.run(seed=args.seed, progress=ProgressBar(name), **_own(name, args, out))
-    findings = experiment.findings(result)
-    text = findings.as_json(_command(name, args))
-    figures = experiment.figures(result)
+    result = experiment.run(seed=args.seed, progress=ProgressBar(name), **_options(given, args.seed, out))
+    findings, figures = experiment.findings(result), experiment.figures(result)
+    words = [f"--{option} {shlex.quote(str(value))}" for option, value in {"seed": args.seed, **given}.items()]
+    text = findings.as_json(" ".join(["python -m ppsets_core experiment", name, *words]))
     page = out / f"{name}.html"
     try:
         page.with_suffix(".json").write_text(text, encoding="utf-8")
@@ -75,23 +77,11 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     print(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}", file=sys.stderr)
 
 
-def _own(name: str, args: argparse.Namespace, out: Path) -> dict[str, Any]:
-    """The arguments that only this experiment takes, where they were given."""
-    own: dict[str, Any] = {}
-    if getattr(args, "splits", None) is not None:
-        own["splits"] = args.splits
-    if name == "three-xrays" and getattr(args, "xrays", None):
-        own["xrays"] = args.xrays
-    if name == "two-by-two" and getattr(args, "train", None):
-        from ppsets_core.experiments.two_by_two_training import train_both
+def _options(given: dict[str, Any], seed: int, out: Path) -> dict[str, Any]:
+    """The experiment's own arguments; training happens here, and the experiment takes what it wrote."""
+    if "train" not in given:
+        return given
+    from ppsets_core.experiments.two_by_two_training import train_both
 
-        own["softmax"] = train_both(args.train, out, args.seed, ProgressBar)
-    return own
-
-
-def _command(name: str, args: argparse.Namespace) -> str:
-    options = [f"--seed {args.seed}"]
-    for option in ("splits", "train", "xrays"):
-        if getattr(args, option, None) is not None:
-            options.append(f"--{option} {shlex.quote(str(getattr(args, option)))}")
-    return " ".join(["python -m ppsets_core experiment", name, *options])
+    others = {option: value for option, value in given.items() if option != "train"}
+    return others | {"softmax": train_both(given["train"], out, seed, ProgressBar)}

@@ -100,18 +100,16 @@ def _choose_n(data: Labelled) -> int:
 def _draw(experiment: Experiment) -> None:
     swept = experiment.sweep
     st.caption(as_text(experiment.words) + ". Bands: middle 90% of splits; hollow marks: too few records.")
-    left, right = st.columns(2)
-    left.subheader("Coverage", anchor=False)
-    coverage, size = sweeps.sweep_figure(swept, "coverage"), sweeps.sweep_figure(swept, "mean_size")
-    left.plotly_chart(coverage, key="explore_coverage", alt=f"Coverage against {swept.over}")
-    right.subheader("Set size", anchor=False)
-    right.plotly_chart(size, key="explore_size", alt=f"Set size against {swept.over}")
+    along = {"Coverage": sweeps.sweep_figure(swept, "coverage"), "Set size": sweeps.sweep_figure(swept, "mean_size")}
+    for column, (title, fig) in zip(st.columns(2), along.items(), strict=True):
+        column.subheader(title, anchor=False)
+        column.plotly_chart(fig, key=f"explore_along_{title}", alt=f"{title} against {swept.over}")
     here = _draw_point(experiment)
     rows = _table(swept)
     with st.expander("The numbers"):
         shown = [_with_margins(row) for row in rows]
         st.dataframe(shown, hide_index=True, alt="Mean coverage and set size at each point")
-    take_away("Random splits", {"Coverage": coverage, "Set size": size, **here}, experiment.words, rows)
+    take_away("Random splits", {**along, **here}, experiment.words, rows)
 
 
 def _draw_point(experiment: Experiment) -> dict[str, go.Figure]:
@@ -159,9 +157,8 @@ def _table(swept: sweeps.Sweep) -> list[dict[str, float]]:
 
 def _with_margins(row: dict[str, float]) -> dict[str, object]:
     """Each size and its margin in one column, so that all columns fit the screen."""
-    joined: dict[str, object] = {name: value for name, value in row.items() if not name.startswith("±")}
-    for name, margin in row.items():
-        if name.startswith("±"):
-            size = name.replace("±", "set size")
-            joined[size] = with_margin(row[size], margin)
-    return joined
+    return {
+        name: with_margin(value, row[name.replace("set size", "±")]) if name.startswith("set size") else value
+        for name, value in row.items()
+        if not name.startswith("±")
+    }
