@@ -101,7 +101,7 @@ def page_turns(page, app, count: int, received: list[bytes]) -> list[tuple[float
     _demo(page)
     go_to(page, "Diagnose")
     upload(page, {"name": "xrays.zip", "mimeType": "application/zip", "buffer": out.getvalue()})
-    page.get_by_role("button", name="Find their prediction sets").click()
+    page.get_by_role("button", name="Get prediction sets").click()
     page.get_by_text("0000.png").first.wait_for()
     settle(page)
     page.get_by_role("combobox", name="Order").click()

@@ -40,7 +40,7 @@ def main(patients: int = 10**6, rounds: int = 3) -> None:
 def _records(rng: np.random.Generator, patients: int, start: int) -> Records:
     scores = rng.random(patients)
     names = np.array([f"patient {start + i}" for i in range(patients)], dtype=np.dtypes.StringDType())
-    return Records("scores", scores, scores, patients=names)
+    return Records("scores", scores, patients=names)
 
 
 def _insert(path: Path, rows: list[tuple[int, float]]) -> None:

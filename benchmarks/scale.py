@@ -22,7 +22,7 @@ from ppsets_core import Ledger, plan, simulate
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.counting import choose, count
 from ppsets_core.data.source import open_source
-from ppsets_core.diagnose.patient_parts import write_sets
+from ppsets_core.diagnose.exports import write_sets
 from ppsets_core.model import load_model
 from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part, write_part_alone
 from ppsets_core.run import Executor, map_tasks, processes

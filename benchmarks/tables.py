@@ -12,8 +12,8 @@ import numpy as np
 
 from ppsets_core import calibrate
 from ppsets_core.data import read_scores
-from ppsets_core.diagnose.new_patients import as_table, csv_of_sets, sets_of_new_patients
-from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.exports import as_table, csv_of
+from ppsets_core.diagnose.set_table import sets_of
 
 ROWS, CLASSES = 10_000, 14
 
@@ -57,15 +57,15 @@ def main() -> None:
     cutoffs = dict(zip(calibration.classes, (1 - t for t in calibration.thresholds), strict=True))
 
     def shown() -> None:
-        sets = sets_of_new_patients(read_scores(data, classes=calibration.classes, labels="optional"), calibration)
+        sets = sets_of(read_scores(data, classes=calibration.classes, labels="optional"), calibration)
         assert sets.check is not None
         as_table(sets)
 
-    sets = sets_of_new_patients(read_scores(data, classes=calibration.classes, labels="optional"), calibration)
+    sets = sets_of(read_scores(data, classes=calibration.classes, labels="optional"), calibration)
     ours, plain = best(shown), best(lambda: plainly(data, cutoffs))
     print(f"{ROWS:,} rows x {CLASSES} classes, read, checked, ranked, held against labels: {ours:.2f} s")
     print(f"row by row, without any check: {plain:.2f} s; ratio {ours / plain:.2f}")
-    print(f"as CSV with provenance: {best(lambda: csv_of_sets(sets, Provenance(calibration, None))):.2f} s")
+    print(f"as CSV with provenance: {best(lambda: csv_of(sets)):.2f} s")
 
 
 if __name__ == "__main__":

@@ -10,12 +10,11 @@ import numpy as np
 
 from ppsets_core import Records, one_per_patient, plan
 from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, largest_rate
 from ppsets_core.method.intervals import binomial_at_least
 from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.method.release import release_distribution
 from ppsets_core.model import load_model, predict_folder
-from ppsets_core.novelty import Alarm, Watch
-from ppsets_core.novelty.watch import largest_rate
 from ppsets_core.xrays import read_folder
 
 BATCHES = (10, 40, 100, 400)
@@ -36,10 +35,10 @@ def flagged_and_alarmed(records: Records, novelty: np.ndarray) -> tuple[float, d
     assert known is not None
     law = release_distribution(known, plan(n, beside.alpha, beside.epsilon, m=beside.m))
     above = 1 - np.searchsorted(np.sort(novelty), law.upper, side="right") / len(novelty)
-    watch = Watch(0.5, rate=largest_rate(beside, n))
+    threshold = NoveltyThreshold(0.5, rate=largest_rate(beside, n))
     alarmed = {}
     for size in BATCHES:
-        least = next((count for count in range(size + 1) if Alarm(count, size, watch).is_on), size + 1)
+        least = next((count for count in range(size + 1) if Alarm(count, size, threshold).is_on), size + 1)
         chances = [binomial_at_least(least, size, share) for share in above.tolist()]
         alarmed[size] = float(law.probability @ chances)
     return float(law.probability @ above), alarmed

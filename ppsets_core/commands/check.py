@@ -12,10 +12,9 @@ import numpy as np
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.calibrate import DATASET_HELP
 from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
-from ppsets_core.commands.files import saved_calibration
+from ppsets_core.commands.files import is_table, open_table, read_table, saved_calibration
 from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.commands.score import tell_refused
-from ppsets_core.commands.tables import is_table, open_table, read_table
 from ppsets_core.data import Records, one_per_patient
 from ppsets_core.data.checked import Checked, check_data_set
 from ppsets_core.data.counting import Chosen, choose

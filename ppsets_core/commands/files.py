@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from ppsets_core.data import Records, read_scores
+from ppsets_core.data.source import Source, is_data_set, open_source
 from ppsets_core.errors import FileError
-from ppsets_core.method.calibration import Calibration, Simulation
+from ppsets_core.method.calibration import Calibration, Drawn, Simulation
 from ppsets_core.method.calibration_json import read_calibration
+
+TABLES = (".csv", ".tsv", ".txt", ".npz", ".npy", ".parquet", ".json")
 
 
 def saved_calibration(path: str) -> Calibration | Simulation:
@@ -17,6 +21,28 @@ def saved_calibration(path: str) -> Calibration | Simulation:
             f"{path} cannot be read as a calibration. Give the JSON file that a calibration saved."
         ) from error
     return read_calibration(text)
+
+
+def is_table(paths: list[str]) -> bool:
+    """Whether one file is given, by its ending a table; X-rays are anything else."""
+    return len(paths) == 1 and paths[0].lower().endswith(TABLES) and not Path(paths[0]).is_dir()
+
+
+def read_table(path: str, calibration: Drawn, split: str | None = None) -> Records:
+    """New patients: the calibration's classes by name, and its groups where it has a threshold for each."""
+    group = calibration.per if calibration.group_names else None
+    return read_scores(path, classes=calibration.classes, group=group, split=split, labels="optional")
+
+
+def open_table(path: str, calibration: Drawn, split: str | None = None) -> Source:
+    """New patients of a data set that does not fit into memory, or is read elsewhere."""
+    if Path(path).is_dir() and not is_data_set(path):
+        raise FileError(
+            f"{path}: there is no Parquet file in this folder. If these are X-rays, write their probabilities as a "
+            f"data set first, on a cluster, too: ppsets score {path} --out scores/"
+        )
+    group = calibration.per if calibration.group_names else None
+    return open_source(path, classes=calibration.classes, group=group, split=split, labels="optional")
 
 
 def check_new(path: Path) -> None:

@@ -43,14 +43,14 @@ def run(args: argparse.Namespace) -> int:
     if out.suffix.lower() != ".csv":
         raise InputError(f"--out {out}: scores are written as CSV (name it .csv), or as Parquet into a folder.")
     check_new(out)
+    from ppsets_core.diagnose.novelty import NOT_OF_THESE
     from ppsets_core.model import load_model, predict_folder
     from ppsets_core.model.folder_records import known_labels, known_patients, patients_note
-    from ppsets_core.novelty.watch import NOT_OF_THESE
     from ppsets_core.xrays import read_folder
 
     model = load_model(args.weights)
     folder = read_folder(args.folder, labels=args.labels, split=args.split, classes=model.classes)
-    scores = predict_folder(model, folder, progress=Counter(len(folder.xrays)))
+    scores = predict_folder(model, folder, progress=show_done)
     tell_refused(scores.refused)
     numbers, unknown = known_labels(model, scores.names, scores.labels)
     tell_refused(unknown)
@@ -129,15 +129,10 @@ def _run_parts(args: argparse.Namespace) -> int:
     return 0
 
 
-class Counter:
-    """Shows on a terminal how many of `total` are done."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-
-    def __call__(self, done: int) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{done} of {self.total}", end="" if done < self.total else "\n", file=sys.stderr, flush=True)
+def show_done(done: int, total: int) -> None:
+    """Show on a terminal how many are done."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {total}", end="" if done < total else "\n", file=sys.stderr, flush=True)
 
 
 def tell_refused(refused: Sequence[Refused]) -> None:

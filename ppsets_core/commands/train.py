@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.files import check_new
-from ppsets_core.commands.score import Counter, tell_refused
+from ppsets_core.commands.score import show_done, tell_refused
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.training import TrainingPayment
@@ -76,7 +76,8 @@ def run(args: argparse.Namespace) -> int:
     classes = _classes(args, base)
     folder = read_folder(args.data, labels=args.labels, split=args.split, classes=classes or (), to_learn=True)
     side = (base.preprocessing if base else Preprocessing()).side
-    data, refused = read_training_set(folder, side, classes=classes, progress=Counter(len(folder.xrays)))
+    total = len(folder.xrays)
+    data, refused = read_training_set(folder, side, classes=classes, progress=lambda done: show_done(done, total))
     tell_refused(refused)
     print(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}", file=sys.stderr)
     model, told, payment = (_train_all if args.layers == "all" else _train_last)(args, base, data)

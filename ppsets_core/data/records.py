@@ -20,7 +20,6 @@ class Records:
 
     source: what to call them in sentences.
     scores: the conformity score of each; nan where the true diagnosis is unknown.
-    identity: all scores of the file as it was read.
     classes, probabilities, labels: the diagnoses, the model's probabilities (N, K), and the true diagnosis as a column
         number, −1 where it is missing or none of the classes.
     patients: who each is of, '' for a record that names nobody, which counts as one more patient.
@@ -34,7 +33,6 @@ class Records:
 
     source: str
     scores: np.ndarray
-    identity: np.ndarray
     classes: tuple[str, ...] = ()
     probabilities: np.ndarray | None = None
     labels: np.ndarray | None = None
@@ -84,8 +82,7 @@ class Records:
         """The records of those rows."""
         if not len(rows := self.checkable()):
             raise InputError(f"{self.source}: no row has a `label` that is one of {', '.join(self.classes[:20])}.")
-        part = chosen(self, rows)
-        return replace(part, identity=part.scores)
+        return chosen(self, rows)
 
 
 def one_per_patient(records: Records, seed: int = 0) -> Records:
@@ -109,8 +106,7 @@ def of_split(records: Records, split: str) -> Records:
     """The records of one part of the data."""
     if records.splits is None:
         raise InputError(f"{records.source}: there is no column 'split' that says which part each row is of.")
-    part = chosen(records, np.flatnonzero(records.splits == split))
-    return replace(part, identity=part.scores)
+    return chosen(records, np.flatnonzero(records.splits == split))
 
 
 def chosen(records: Records, kept: np.ndarray) -> Records:

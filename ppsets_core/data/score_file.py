@@ -71,7 +71,7 @@ def records_of(
         )
     name = "score" if "score" in values else _only(numeric, source)
     scores = check_scores(values[name], _column(columns, brief_name(name)))
-    return Records(source, scores, scores, **facts)
+    return Records(source, scores, **facts)
 
 
 def _with_probabilities(columns: Columns, names: list[str], labels: Labels, facts: dict[str, Any]) -> Records:
@@ -91,7 +91,7 @@ def _with_probabilities(columns: Columns, names: list[str], labels: Labels, fact
         rows = np.flatnonzero(found >= 0)
         if len(rows):
             scores[rows] = conformity_scores(probabilities[rows], found[rows])
-    return Records(place.source, scores, scores, classes, probabilities, found, **facts)
+    return Records(place.source, scores, classes, probabilities, found, **facts)
 
 
 def _wanted(numeric: list[str], classes: tuple[str, ...], source: str) -> list[str]:

@@ -50,11 +50,6 @@ class Provenance:
             "calibration": json.loads(write_calibration(self.calibration)),
         }
 
-    def cutoffs(self, classes: int) -> list[float]:
-        """The probability that each class needed to be in a set."""
-        groups = None if self.group is None else [self.group]
-        return [1 - threshold for threshold in self.calibration.class_thresholds(1, classes, groups)[0].tolist()]
-
     def _promised_to(self) -> str:
         if self.calibration.per is None:
             return "all together"

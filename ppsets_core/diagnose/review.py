@@ -1,8 +1,8 @@
-"""What a person says of the sets while going through them: kept beside the answers, and exported with them."""
+"""A person's review of the sets, exported with them."""
 
 from dataclasses import dataclass
 
-from ppsets_core.diagnose.answers import Answer
+from ppsets_core.diagnose.set_table import SetRow
 
 VERDICTS = {"seen": "Seen", "agree": "Agree", "another": "Another diagnosis"}
 
@@ -29,14 +29,14 @@ class Marks:
     def __init__(self) -> None:
         self._given: dict[tuple[int, tuple[str, ...]], Mark] = {}
 
-    def of(self, answer: Answer) -> Mark:
-        return self._given.get((answer.number, answer.members), Mark())
+    def of(self, row: SetRow) -> Mark:
+        return self._given.get((row.number, row.members), Mark())
 
-    def put(self, answer: Answer, mark: Mark) -> None:
-        self._given[answer.number, answer.members] = mark
+    def put(self, row: SetRow, mark: Mark) -> None:
+        self._given[row.number, row.members] = mark
 
-    def columns(self, answer: Answer) -> dict[str, object]:
+    def columns(self, row: SetRow) -> dict[str, object]:
         """The mark as the columns that every export adds to a row."""
-        mark = self.of(answer)
+        mark = self.of(row)
         named = mark.diagnosis if mark.verdict == "another" else ""
         return {"review": VERDICTS.get(mark.verdict, ""), "reviewer's diagnosis": named, "reviewer's note": mark.note}

@@ -75,7 +75,7 @@ def check_coverage(
     labels = check_labels(labels, *probabilities.shape)
     own = {} if groups is None else {str(calibration.per): np.asarray(groups)}
     none = np.zeros(len(labels))
-    return check_records(Records("", none, none, tuple(classes), probabilities, labels, groups=own), calibration)
+    return check_records(Records("", none, tuple(classes), probabilities, labels, groups=own), calibration)
 
 
 def check_records(records: Records, calibration: Drawn) -> Check:

@@ -82,7 +82,7 @@ def as_records(records: Records | np.ndarray | Sequence[float]) -> Records:
     if isinstance(records, Records):
         return records
     scores = check_scores(np.asarray(records) if isinstance(records, np.ndarray) else records)
-    return Records("scores", scores, scores)
+    return Records("scores", scores)
 
 
 def _drawn(records: Records | Counted, chosen: Plan, draw: Draw) -> dict[str, Any]:

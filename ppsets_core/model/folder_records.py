@@ -1,12 +1,14 @@
-"""A labelled folder's probabilities as calibration records."""
+"""A folder's probabilities as records."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ppsets_core.data.columns import TEXTS
 from ppsets_core.data.records import Records
+from ppsets_core.data.score_file import Labels
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
 from ppsets_core.files.names import same_names
@@ -29,9 +31,7 @@ def label_numbers(
     """Each label's class number, in any case of letters, or −1; and what cannot be used, with the reason.
 
     That is what the model does not know, and what the bundled model has learnt from: its scores are too good."""
-    classes = model.classes
-    numbers = {name.casefold(): number for number, name in enumerate(classes)}
-    found = np.array([numbers.get((label or "").casefold(), -1) for label in labels], dtype=np.int64)
+    found = _numbers(model.classes, labels)
     reasons = [
         "" if number >= 0 else f"The model does not know the label '{label}'." if label else "It has no label."
         for label, number in zip(labels, found.tolist(), strict=True)
@@ -41,6 +41,11 @@ def label_numbers(
     found[[bool(why) for why in reasons]] = -1
     refused = tuple(Refused(name, why) for name, why in zip(names, reasons, strict=True) if why)
     return found, refused
+
+
+def _numbers(classes: Sequence[str], labels: Sequence[str | None]) -> np.ndarray:
+    numbers = {name.casefold(): number for number, name in enumerate(classes)}
+    return np.array([numbers.get((label or "").casefold(), -1) for label in labels], dtype=np.int64)
 
 
 def known_labels(
@@ -60,26 +65,48 @@ def known_labels(
     return found, refused
 
 
-def records_of(source: str, model: "XrayModel", predicted: "FolderPrediction") -> tuple[Records, tuple[Refused, ...]]:
-    """Records of every X-ray whose label the model knows, and the others with the reason."""
-    found, refused = known_labels(model, predicted.names, predicted.labels)
-    kept = np.flatnonzero(found >= 0)
-    probabilities, labels = predicted.probabilities[kept], found[kept]
-    scores = conformity_scores(probabilities, labels)
-    patients = known_patients([predicted.patients[i] for i in kept])
-    novelty = None if predicted.novelty is None else predicted.novelty[kept]
+def records_of(
+    source: str, model: "XrayModel", predicted: "FolderPrediction", *, labels: Labels = "needed"
+) -> tuple[Records, tuple[Refused, ...]]:
+    """Records of the X-rays whose label the model knows, and the others with the reason.
+
+    labels: "optional" keeps all, each with its file name; what the bundled model was trained on is marked as such.
+    """
+    if labels == "needed":
+        found, refused = known_labels(model, predicted.names, predicted.labels)
+        kept = np.flatnonzero(found >= 0)
+    else:
+        found, refused = _numbers(model.classes, predicted.labels), ()
+        kept = np.arange(len(found))
+    probabilities, numbers = predicted.probabilities[kept], found[kept]
+    known = np.flatnonzero(numbers >= 0)
+    scores = np.full(len(kept), np.nan)
+    if len(known):
+        scores[known] = conformity_scores(probabilities[known], numbers[known])
     records = Records(
         source,
         scores,
-        scores,
-        model.classes,
-        probabilities,
-        labels,
-        patients,
-        model.fingerprint,
-        novelty=novelty,
+        classes=model.classes,
+        probabilities=probabilities,
+        labels=numbers if len(known) else None,
+        patients=known_patients([predicted.patients[i] for i in kept]),
+        model=model.fingerprint,
+        novelty=None if predicted.novelty is None else predicted.novelty[kept],
     )
-    return records, refused
+    return (records if labels == "needed" else _all_of(records, model, predicted)), refused
+
+
+def _all_of(records: Records, model: "XrayModel", predicted: "FolderPrediction") -> Records:
+    """With file names, training parts, and the patients of those that can be checked."""
+    trained = model.fingerprint == bundled_fingerprint()
+    splits = np.array(["train" if trained and is_learnt_from(name) else "" for name in predicted.names], dtype=TEXTS)
+    records = replace(records, splits=splits, identifiers={"file": np.array(predicted.names, dtype=TEXTS)})
+    named = known_patients([predicted.patients[i] for i in records.checkable()])
+    if named is not None:
+        patients = np.full(len(records), "", dtype=object).astype(TEXTS)
+        patients[records.checkable()] = named
+        named = patients
+    return replace(records, patients=named)
 
 
 def known_patients(patients: Sequence[str | None]) -> np.ndarray | None:

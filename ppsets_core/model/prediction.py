@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,7 +30,9 @@ class Classified:
 
 @dataclass(frozen=True, eq=False)
 class FolderPrediction:
-    """Probabilities and novelty of every readable X-ray of a folder, in its order, and what could not be read."""
+    """Probabilities and novelty of every readable X-ray of a folder, in its order, and what could not be read.
+
+    looks: what `predict_folder` was asked to keep of each picture."""
 
     names: tuple[str, ...]
     labels: tuple[str | None, ...]
@@ -37,6 +40,7 @@ class FolderPrediction:
     probabilities: np.ndarray
     refused: tuple[Refused, ...]
     novelty: np.ndarray | None = None
+    looks: tuple[Any, ...] = ()
 
 
 def predict(
@@ -93,17 +97,35 @@ def batches(
         yield run()
 
 
-def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress | None = None) -> FolderPrediction:
-    """Predicts a folder while it is being read; memory does not grow with the number of files."""
+def predict_folder(
+    model: XrayModel,
+    folder: XrayFolder,
+    *,
+    look: Callable[[Picture], Any] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> FolderPrediction:
+    """Predict a folder while it is read; memory grows only by what `look` keeps of each picture.
+
+    progress: called with (looked at, total) from the start on; may raise to cancel.
+    """
     read: list[Xray] = []
+    looks: list[Any] = []
     refused = list(folder.refused)
+
+    def advance() -> None:
+        if progress:
+            progress(len(read) + len(refused) - len(folder.refused), len(folder.xrays))
 
     def pictures() -> Iterator[Picture]:
         for xray, picture in folder.readable(refused, model.preprocessing.read_at_least):
             read.append(xray)
+            if look is not None:
+                looks.append(look(picture))
+            advance()
             yield picture
 
-    classified = classify(model, pictures(), progress=progress)
+    advance()
+    classified = classify(model, pictures(), progress=lambda _: advance())
     return FolderPrediction(
         tuple(xray.name for xray in read),
         tuple(xray.label for xray in read),
@@ -111,4 +133,5 @@ def predict_folder(model: XrayModel, folder: XrayFolder, *, progress: Progress |
         classified.probabilities,
         tuple(refused),
         classified.novelty,
+        tuple(looks),
     )

@@ -6,8 +6,7 @@ from ppsets_core.ledger.amounts import shown
 from ppsets_core.method.calibration import Calibration, Drawn
 from ppsets_core.method.plan import Plan
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, page, table
-from ppsets_core.reports.model import model_section
-from ppsets_core.reports.sections import asked, heading, provenance_section, warnings
+from ppsets_core.reports.sections import asked, heading, model_section, provenance_section, warnings
 from ppsets_core.wording import guarantee, meaning, scope
 
 NOT_PROMISED = (

@@ -1,10 +1,17 @@
-"""What both reports say of a calibration: asked, promised, released, spent, where it is from, and what it is not."""
+"""Sections that reports share: the promise, the alarm, the coverage check, the model, where it all comes from."""
 
+import re
+
+from ppsets_core.diagnose.novelty import Alarm
 from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.errors import PpsetsError
 from ppsets_core.method.calibration import Calibration, Drawn, Simulation
+from ppsets_core.method.check import OWN_VIEW, Check, Line
 from ppsets_core.method.rules import rule_named
-from ppsets_core.novelty import Alarm
-from ppsets_core.reports.html import Html, element, facts
+from ppsets_core.model.model_card import bundled_report
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.places import MODELS
+from ppsets_core.reports.html import Html, bullets, element, facts, table
 from ppsets_core.version import __version__
 from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, guarantee, meaning, rule_in_words, scope
 
@@ -13,6 +20,8 @@ PAPER = (
     "Harvard Data Science Review 4(2), 2022."
 )
 UNKNOWN = "not recorded"
+CARD = MODELS / "README.md"
+OTHER = "ppsets has not measured how good this model is and does not know what it was trained on: ask who made it."
 
 
 def heading(title: str, *lead: str) -> list[Html]:
@@ -72,4 +81,69 @@ def provenance_section(origin: Provenance) -> list[Html]:
                 "Method": f"{PAPER} {rule_in_words(drawn.method)}",
             }
         ),
+    ]
+
+
+def check_section(check: Check | None) -> list[Html]:
+    """The verdict; what was covered overall, by diagnosis, group and set size. The curator's own view, and says so."""
+    if check is None:
+        return []
+    parts = {
+        "": (check.overall,),
+        "diagnosis": check.by_diagnosis,
+        "group": check.by_group,
+        "diagnoses in the set": check.by_size,
+    }
+    rows = [
+        (part, line.name, f"{line.covered:,} of {line.records:,}", _interval(line), line.verdict)
+        for part, lines in parts.items()
+        for line in lines
+        if line.records
+    ]
+    return [
+        element("h2", "Did the promise hold here?"),
+        element("p", OWN_VIEW, class_="warn"),
+        element("p", check.words),
+        table(rows, ["by", "whose", element("span", "covered", class_="whole"), "share, 95% interval", "verdict"]),
+    ]
+
+
+def _interval(line: Line) -> str:
+    low, high = line.interval
+    return f"{100 * line.coverage:.1f}% ({100 * low:.1f}% to {100 * high:.1f}%)"
+
+
+def model_section(model: str | None, classes: tuple[str, ...]) -> list[Html]:
+    """For the bundled weights the measured numbers and the limits of their card; of others that they are others."""
+    parts = [element("h2", "The model and its limits")]
+    if classes:
+        parts.append(element("p", f"It tells {', '.join(classes)} apart and looks for nothing else."))
+    if model is None:
+        return [*parts, element("p", f"Which model gave the probabilities is not recorded. {OTHER}")]
+    which = element("p", "Its fingerprint, of weights and class names: ", element("code", model), ".")
+    if model != bundled_fingerprint():
+        return [*parts, which, element("p", f"It is not the model that comes with ppsets. {OTHER}")]
+    limits = [bullets(limits_of_the_card())] if CARD.is_file() else []
+    return [*parts, which, *_measured(), *limits]
+
+
+def _measured() -> list[Html]:
+    try:
+        measured, classes = bundled_report()
+    except PpsetsError:
+        return []
+    recalls = ", ".join(f"{name} {100 * share:.0f}%" for name, share in zip(classes, measured.recalls, strict=True))
+    sentence = (
+        f"The ResNet-18 that comes with ppsets. On {measured.n:,} public CoronaHack X-rays that it was not trained on, "
+        f"its likeliest diagnosis is right in {100 * measured.accuracy:.0f}%; recognised are {recalls}."
+    )
+    return [element("p", sentence)]
+
+
+def limits_of_the_card() -> list[str]:
+    """The list under "Limits" in models/README.md, as plain sentences."""
+    _, _, after = CARD.read_text(encoding="utf-8").partition("\n## Limits\n")
+    limits = after.partition("\n## ")[0]
+    return [
+        " ".join(item.split()).replace("`", "").replace("**", "") for item in re.split(r"^- ", limits, flags=re.M)[1:]
     ]

@@ -6,11 +6,12 @@ does.
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ppsets_core.diagnose import Answer
+from ppsets_core.diagnose.novelty import UNFAMILIAR
 from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.set_table import SetRow, SetTable
 from ppsets_core.extras import need
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.version import __version__
@@ -27,21 +28,26 @@ SCHEME, MAKER, LONGEST = "99PPSETS", "ppsets", 64
 WHO_IS_NAMED = "Each names the patient and the study of its image, as the image itself does."
 
 
-def has_structured_report(answer: Answer) -> bool:
-    """A DICOM image with identifiers, that looks like a chest X-ray: what is flagged has no set."""
-    return bool(answer.finding.identity) and not answer.finding.doubt
+def has_structured_report(row: SetRow) -> bool:
+    """Whether it is a DICOM image with identifiers that looks like a chest X-ray: what is flagged has no set."""
+    return bool(_identity(row)) and not row.doubt
 
 
-def structured_reports(answers: Sequence[Answer], origin: Provenance) -> dict[str, bytes]:
-    """A DICOM file for each answer that can have one, by a name that tells its place and nothing else. An image whose
+def structured_reports(sets: SetTable) -> dict[str, bytes]:
+    """A DICOM file for each X-ray that can have one, by a name that tells its place and nothing else. An image whose
     header no report may repeat has none."""
-    made = {}
-    for answer in filter(has_structured_report, answers):
+    need("highdicom", "pydicom")
+    made, origin = {}, sets.provenance()
+    for row in filter(has_structured_report, map(sets.__getitem__, range(len(sets)))):
         try:
-            made[f"set-{answer.number + 1:04d}.dcm"] = structured_report(answer, origin)
+            made[f"set-{row.number + 1:04d}.dcm"] = structured_report(row, origin)
         except Exception:  # what highdicom makes of an odd header: one file's must not take the others down
             continue
     return made
+
+
+def _identity(row: SetRow) -> Mapping[str, str]:
+    return {} if row.table.xrays is None else row.table.xrays.identities[row.number]
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -52,17 +58,16 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def structured_report(answer: Answer, origin: Provenance) -> bytes:
+def structured_report(row: SetRow, origin: Provenance) -> bytes:
     """One file: the set as findings, likeliest first; every probability with its cutoff; how it all came about."""
-    need("highdicom", "pydicom")
     from highdicom import UID
     from highdicom.sr import ComprehensiveSR
 
     from ppsets_core.xrays import dicom  # noqa: F401
 
     document = ComprehensiveSR(
-        evidence=[_image(answer.finding.identity)],
-        content=_content(answer, origin)[0],
+        evidence=[_image(_identity(row))],
+        content=_content(row, origin)[0],
         series_instance_uid=UID(),
         series_number=1,
         sop_instance_uid=UID(),
@@ -100,7 +105,7 @@ def _image(identity: Mapping[str, str]) -> "Dataset":
     return image
 
 
-def _content(answer: Answer, origin: Provenance) -> "MeasurementReport":
+def _content(row: SetRow, origin: Provenance) -> "MeasurementReport":
     from highdicom import UID
     from highdicom.sr import (
         AlgorithmIdentification,
@@ -115,15 +120,10 @@ def _content(answer: Answer, origin: Provenance) -> "MeasurementReport":
     )
     from pydicom.sr.codedict import codes
 
-    shares = answer.finding.probabilities
-    numbers = {
-        **{_code("p", i, f"Probability of {name}"): float(shares[i]) for i, name in enumerate(answer.classes)},
-        **{
-            _code("c", i, f"Probability needed for {name}"): cutoff
-            for i, (name, cutoff) in enumerate(zip(answer.classes, origin.cutoffs(len(answer.classes)), strict=True))
-        },
-    }
-    identity = answer.finding.identity
+    shares, identity = row.shares.tolist(), _identity(row)
+    numbers = {_code("p", i, f"Probability of {name}"): shares[i] for i, name in enumerate(row.classes)}
+    needed = row.cutoffs.items()
+    numbers |= {_code("c", i, f"Probability needed for {name}"): cutoff for i, (name, cutoff) in enumerate(needed)}
     group = MeasurementsAndQualitativeEvaluations(
         tracking_identifier=TrackingIdentifier(UID(), "prediction set"),
         finding_type=_plain("set", "Prediction set"),
@@ -131,7 +131,7 @@ def _content(answer: Answer, origin: Provenance) -> "MeasurementReport":
             name="ppsets", version=__version__, parameters=_how(origin), manufacturer=MAKER
         ),
         measurements=[Measurement(name=name, value=value, unit=codes.UCUM.NoUnits) for name, value in numbers.items()],
-        qualitative_evaluations=[*_members(answer), *_novelty(answer)],
+        qualitative_evaluations=[*_members(row), *_novelty(row)],
         source_images=[SourceImageForMeasurementGroup(identity["SOPClassUID"], identity["SOPInstanceUID"])],
     )
     device = DeviceObserverIdentifyingAttributes(
@@ -147,22 +147,23 @@ def _content(answer: Answer, origin: Provenance) -> "MeasurementReport":
     )
 
 
-def _members(answer: Answer) -> "list[QualitativeEvaluation]":
+def _members(row: SetRow) -> "list[QualitativeEvaluation]":
     """The diagnoses that remain, likeliest first; one that says so where none does."""
     from highdicom.sr import QualitativeEvaluation
 
     name = _plain("member", "Diagnosis in the prediction set")
-    values = [_code("d", answer.classes.index(member), member) for member in answer.members]
+    values = [_code("d", row.classes.index(member), member) for member in row.members]
     return [QualitativeEvaluation(name, value) for value in values or [_plain("none", "No diagnosis is likely enough")]]
 
 
-def _novelty(answer: Answer) -> "list[QualitativeEvaluation]":
-    """Whether the image is like those that it is compared with; nothing where that cannot be told."""
+def _novelty(row: SetRow) -> "list[QualitativeEvaluation]":
+    """Whether the image is familiar, compared with others; nothing where that cannot be known."""
     from highdicom.sr import QualitativeEvaluation
 
-    if answer.familiar is None:
+    if row.is_unfamiliar is None:
         return []
-    value = _plain("unlike", answer.unlike) if answer.unlike else _plain("like", f"Like {answer.watch.whose}")
+    word, whom = UNFAMILIAR if row.is_unfamiliar else "Familiar", row.table.novelty_threshold.compared_with
+    value = _plain(word.lower(), f"{word}, compared with {whom}")
     return [QualitativeEvaluation(_plain("familiar", "The image, compared with others"), value)]
 
 

@@ -41,7 +41,7 @@ def diagnosed(app, screen):  # noqa: F811
         app.session_state["active_calibration"] = drawn
         at = screen("diagnose")
         at.file_uploader[0].set_value([(name, data, "") for name, data in files.items()]).run()
-        button(at, "Find their").click().run()
+        button(at, "Get prediction").click().run()
         at = finish(at, "diagnose_job")
         assert not at.exception
         return at

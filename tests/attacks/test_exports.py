@@ -8,12 +8,11 @@ import pytest
 
 from ppsets_core import Ledger, plan, read_scores, simulate
 from ppsets_core.__main__ import main
-from ppsets_core.diagnose import Finding, Findings, answers_of
-from ppsets_core.diagnose.provenance import Provenance
-from ppsets_core.diagnose.table import csv_of
+from ppsets_core.diagnose.exports import csv_of
 from ppsets_core.files.names import plain_cell, same_name
 from ppsets_core.ledger.export import export_csv
 from ppsets_core.model import XrayModel, save_model
+from tests.diagnose.made import xray_sets
 from tests.ledger.spending import spend
 from tests.model.chests import small_model
 from tests.xrays.samples import film, png
@@ -38,12 +37,10 @@ def is_formula(cell: str) -> bool:
 
 
 def test_what_diagnose_exports():
-    row = np.array([0.75, 0.25])
-    findings = Findings(
-        ("=evil", "+x"), tuple(Finding(name, row, doubt, b"") for name in FORMULAS for doubt in ("", "=why")), ()
-    )
+    names, doubts = FORMULAS * 2, [*[""] * len(FORMULAS), *["=why"] * len(FORMULAS)]
     drawn = simulate(np.linspace(0, 0.9, 500), plan(500, 0.1, 5.0), np.random.default_rng(0))
-    found = cells(csv_of(answers_of(findings, drawn), Provenance(drawn, None)))
+    sets = xray_sets([(0.75, 0.25)] * len(names), drawn, classes=("=evil", "+x"), names=names, doubts=doubts)
+    found = cells(csv_of(sets).decode())
     assert [cell for cell in found if is_formula(cell)] == []
     assert f"'{FORMULAS[0]}" in found
 

@@ -76,7 +76,7 @@ def classifying(page, session: int, count: int) -> Iterator[None]:
     """Own X-rays to own cards, under whatever calibration the session has."""
     go_to(page, "Diagnose")
     upload(page, xrays(session, count))
-    page.get_by_role("button", name=re.compile("Find their prediction sets")).click()
+    page.get_by_role("button", name=re.compile("Get prediction sets")).click()
     yield
     page.locator(CARDS).filter(has_text=f"of-{session}-no-00.png").wait_for(timeout=LONG)
     settle(page)

@@ -62,7 +62,7 @@ def test_calibrate_on_a_cluster_with_progress(clustered, page):
     page.get_by_text("A data set of the server", exact=True).click()
     settle(page)
     open_data_set(page)
-    press(page, "Find their prediction sets")
+    press(page, "Get prediction sets")
     sees(page, "Did the promise hold?")
     assert metric(page, "Patients") == "12,000"
     sees(page, "12,000 with a known diagnosis")

@@ -18,13 +18,13 @@ def diagnose(page, app, *files):
     go_to(page, "Diagnose")
     if files:
         upload(page, *files)
-        press(page, re.compile("Find their prediction sets"))
+        press(page, re.compile("Get prediction sets"))
         page.locator(CARDS).first.wait_for(timeout=240_000)
         settle(page)
 
 
 def press_look(page, card: int = 0) -> None:
-    page.locator(CARDS).nth(card).get_by_role("button", name="Look closely").click()
+    page.locator(CARDS).nth(card).get_by_role("button", name="Open viewer").click()
     page.get_by_role("img", name=re.compile("pixels")).wait_for()
     settle(page)
 
@@ -72,7 +72,7 @@ def test_files_dicom_and_what_is_no_x_ray(app, page, tmp_path):
     sees(page, "A colour picture")
     page.get_by_role("tab", name="Table").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download all results").click()
+        page.get_by_role("button", name=re.compile(r"Download all sets .CSV.")).click()
     download.value.save_as(tmp_path / "sets.csv")
     rows = list(csv.DictReader((tmp_path / "sets.csv").open(encoding="utf-8")))
     assert [row["file"] for row in rows] == ["xray 00.png", "xray 01.png", "scan.dcm", "<b>photo<b> *x*.png"]
@@ -128,7 +128,7 @@ def test_a_folder_is_uploaded_whole(app, page, tmp_path):
     page.get_by_text("A folder", exact=True).click()
     settle(page)
     upload(page, tmp_path / "clinic")
-    press(page, re.compile("Find their prediction sets"))
+    press(page, re.compile("Get prediction sets"))
     page.locator(CARDS).nth(2).wait_for(timeout=240_000)
     sees(page, "1 file was left out")
     assert page.locator(CARDS).filter(has_text="ward 1/").count() == 1
@@ -139,7 +139,7 @@ def test_classifying_can_be_cancelled(app, page):
     page.get_by_role("button", name=re.compile("^Remove")).click()
     settle(page)
     upload(page, xray_archive("many.zip", 600, 0))
-    page.get_by_role("button", name=re.compile("Find their prediction sets")).click()
+    page.get_by_role("button", name=re.compile("Get prediction sets")).click()
     page.get_by_role("button", name="Cancel").click()
     sees(page, re.compile("Cancelled"))
     settle(page)
@@ -151,7 +151,7 @@ def test_unusable_files_get_a_sentence(app, page):
     press(page, "Try the demo")
     go_to(page, "Diagnose")
     upload(page, {"name": "page.png", "mimeType": "image/png", "buffer": b"<html>"})
-    press(page, re.compile("Find their prediction sets"))
+    press(page, re.compile("Get prediction sets"))
     sees(page, re.compile("no usable X-ray"))
 
 
@@ -162,7 +162,7 @@ def test_cards_fit_a_narrow_window(app, new_page):
     press(page, re.compile("Go to Diagnose"))
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
     upload(page, *xray_pngs(2, 1))
-    press(page, re.compile("Find their prediction sets"))
+    press(page, re.compile("Get prediction sets"))
     page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 400

@@ -67,7 +67,7 @@ def test_dicom_in_dicom_reports_out(app, page):
     grey = (draw_xrays(1, 3)[0].grey * 255).astype("uint8")
     scan = dicom(grey, StudyInstanceUID="1.2.3.1", SeriesInstanceUID="1.2.3.1.2", SOPInstanceUID="1.2.3.1.2.1")
     upload(page, {"name": "scan.dcm", "mimeType": "application/dicom", "buffer": scan})
-    press(page, re.compile("Find their prediction sets"))
+    press(page, re.compile("Get prediction sets"))
     page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
     archive = zipfile.ZipFile(io.BytesIO(downloaded(page, "DICOM structured reports (zip)")))

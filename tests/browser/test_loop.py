@@ -120,7 +120,7 @@ def test_labels_in_a_zip_are_checked_and_results_say_what_they_are_of(app, new_p
     press(page, re.compile("Go to Diagnose"))
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
     upload(page, xray_archive("ward.zip", 6, 0, labelled=True))
-    press(page, re.compile("Find their prediction sets"))
+    press(page, re.compile("Get prediction sets"))
     page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
     sees(page, "Results of ward.zip")

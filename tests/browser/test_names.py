@@ -50,7 +50,7 @@ def test_on_diagnose(app, quiet):
     go_to(quiet, "Diagnose")
     drawn = xray_pngs(len(NAMES), 0)
     upload(quiet, *[{**picture, "name": name} for picture, name in zip(drawn, NAMES.values(), strict=True)])
-    press(quiet, re.compile("Find their prediction sets"))
+    press(quiet, re.compile("Get prediction sets"))
     quiet.locator(CARDS).first.wait_for(timeout=120_000)
     settle(quiet)
     assert quiet.evaluate(BECAME) == []

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from ppsets_core import calibrate
-from ppsets_core.diagnose import Finding, Findings, answers_of
-from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.places import ASSETS
-from ppsets_core.reports.batch import batch_report
 from ppsets_core.reports.calibration import calibration_report
+from ppsets_core.reports.sets import sets_report
+from tests.diagnose.made import xray_sets
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 
@@ -18,12 +17,9 @@ CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 def reports() -> dict[str, str]:
     drawn = calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0)
     picture = (ASSETS / "synthetic_02_normal.png").read_bytes()
-    xrays = tuple(
-        Finding(f"{n}-{'long' * 40}.png", np.array([0.5, 0.4, 0.1]), "", picture, label=CLASSES[n % 3])
-        for n in range(12)
-    )
-    answers = answers_of(Findings(CLASSES, xrays, ()), drawn)
-    return {"calibration": calibration_report(drawn), "batch": batch_report(answers, Provenance(drawn, None))}
+    facts = {"labels": [*CLASSES] * 4, "names": [f"{n}-{'long' * 40}.png" for n in range(12)]}
+    sets = xray_sets([(0.5, 0.4, 0.1)] * 12, drawn, classes=CLASSES, thumbnails=[picture] * 12, **facts)
+    return {"calibration": calibration_report(drawn), "batch": sets_report(sets)}
 
 
 @pytest.mark.parametrize("name", ["calibration", "batch"])

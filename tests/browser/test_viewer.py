@@ -35,10 +35,10 @@ def look(page, app, *files) -> None:
     press(page, re.compile("Go to Diagnose"))
     page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
     upload(page, *files)
-    page.get_by_role("button", name=re.compile("Find their prediction sets")).click()
+    page.get_by_role("button", name=re.compile("Get prediction sets")).click()
     page.locator(CARDS).first.wait_for(timeout=240_000)
     settle(page)
-    page.get_by_role("button", name="Look closely").first.click()
+    page.get_by_role("button", name="Open viewer").first.click()
     page.get_by_role("img", name=re.compile("pixels")).wait_for()
     settle(page)
 
@@ -99,7 +99,7 @@ def test_full_resolution_zoom_queue_and_marks(app, new_page, width, tmp_path):
     page.locator(CARDS).nth(1).get_by_text("Another diagnosis").wait_for()
     page.get_by_role("tab", name="Table").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download all results").click()
+        page.get_by_role("button", name=re.compile(r"Download all sets .CSV.")).click()
     download.value.save_as(tmp_path / "sets.csv")
     rows = list(csv.DictReader((tmp_path / "sets.csv").open(encoding="utf-8")))
     assert [row["review"] for row in rows] == ["", "Another diagnosis"]

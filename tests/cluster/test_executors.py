@@ -14,7 +14,7 @@ from ppsets_core.data import source
 from ppsets_core.data.checked import check_data_set
 from ppsets_core.data.counting import Tally, choose, count
 from ppsets_core.data.source import open_source
-from ppsets_core.diagnose.patient_parts import tally_sets, write_sets
+from ppsets_core.diagnose.exports import count_sets, write_sets
 from ppsets_core.errors import ClusterError, FileError
 from ppsets_core.run import IN_PROCESS, cluster, map_tasks, processes
 from tests.data.data_sets import CLASSES, records_frame, write_parts
@@ -73,7 +73,7 @@ def test_sets_and_checks(executor, tmp_path, calibration, people):
     path = write_parts(records_frame(500, patients=90), tmp_path / "ward", 7, group=20)
     opened = open_source(path, classes=CLASSES, labels="optional")
     there = write_sets(opened, calibration, tmp_path / "there", executor=executor)
-    assert there == write_sets(opened, calibration, tmp_path / "here") == tally_sets(opened, calibration)
+    assert there == write_sets(opened, calibration, tmp_path / "here") == count_sets(opened, calibration)
     assert len(there) == 500
     assert pq.read_table(tmp_path / "there").equals(pq.read_table(tmp_path / "here"))
     one = check_data_set(choose(opened), calibration, people)

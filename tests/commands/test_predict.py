@@ -46,46 +46,47 @@ def test_json_has_the_ranked_sets_of_the_library(folder, capsys):
     assert main(["predict", *images(folder), "--calibration", str(folder / "simulated.json"), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["simulated"], answer["trivial"]) == (True, False)
-    assert [item["file"] for item in answer["xrays"]] == ["chest-0.png", "chest-1.png", "chest-2.png", "photo.png"]
+    assert [item["file"] for item in answer["sets"]] == ["chest-0.png", "chest-1.png", "chest-2.png", "photo.png"]
     model = load_model()
-    for item in answer["xrays"]:
+    for item in answer["sets"]:
         expected = predict(model, [read_picture(folder / item["file"])])[0]
         assert [item["probabilities"][name] for name in model.classes] == pytest.approx(expected.tolist(), abs=1e-5)
         ranked = sorted(item["probabilities"], key=item["probabilities"].get, reverse=True)
-        assert item["set"] == [name for name in ranked if item["probabilities"][name] >= answer["cutoff"]]
+        members = [name for name in ranked if item["probabilities"][name] >= answer["cutoff"]]
+        assert item["set"] == (None if item["reading"] == "flagged" else members)
     assert [item["name"] for item in answer["refused"]] == ["broken.png"]
 
 
 def test_what_is_no_chest_xray_is_marked_and_not_counted(folder, capsys):
     main(["predict", *images(folder), "--calibration", str(folder / "simulated.json"), "--json"])
     answer = json.loads(capsys.readouterr().out)
-    photo = answer["xrays"][-1]
-    assert not photo["chest_xray"]
-    assert photo["reason"]
+    photo = answer["sets"][-1]
+    assert photo["reading"] == "flagged"
+    assert photo["flagged because"]
     counts = answer["counts"]
-    assert counts["flagged"] == sum(not item["chest_xray"] for item in answer["xrays"])
+    assert counts["flagged"] == sum(item["reading"] == "flagged" for item in answer["sets"])
     assert sum(counts.values()) == 4
 
 
-def test_xrays_unlike_the_calibrations_are_marked_and_raise_the_alarm(tmp_path, capsys):
+def test_unfamiliar_xrays_are_marked_and_raise_the_alarm(tmp_path, capsys):
     scores, model = np.linspace(0, 0.8, 1000), load_model()
-    records = Records("", scores, scores, model.classes, model=model.fingerprint, novelty=scores)
+    records = Records("", scores, model.classes, model=model.fingerprint, novelty=scores)
     chosen = plan(1000, 0.1, 5.0, novelty=NoveltyTarget(m=10**6))
     drawn = simulate(records, chosen, np.random.default_rng(0))
-    for threshold, unlike in ((1e-6, True), (1 - 1e-6, False)):
-        path = tmp_path / f"{unlike}.json"
+    for threshold, unfamiliar in ((1e-6, True), (1 - 1e-6, False)):
+        path = tmp_path / f"{unfamiliar}.json"
         path.write_text(dataclasses.replace(drawn, novelty_threshold=threshold).to_json(), encoding="utf-8")
         asked = ["predict", *images(draw_into(tmp_path, 5)), "--calibration", str(path)]
-        assert main([*asked, "--json", "--report", str(tmp_path / f"{unlike}.html")]) == 0
+        assert main([*asked, "--json", "--report", str(tmp_path / f"{unfamiliar}.html")]) == 0
         answer = json.loads(capsys.readouterr().out)
-        assert [item["familiar"] for item in answer["xrays"]] == [not unlike] * 5
+        assert [item["unfamiliar"] for item in answer["sets"]] == [unfamiliar] * 5
         told = answer["novelty"]
-        assert (told["threshold"], told["like"], told["alarm"]) == (threshold, "the calibration", unlike)
-        assert told["batch"] == {"unlike": 5 * unlike, "of": 5, "expected": pytest.approx(0.25)}
-        assert any(note.startswith("ALARM: 5 of 5") for note in answer["notes"]) is unlike
+        assert (told["threshold"], told["compared with"], told["alarm"]) == (threshold, "the calibration", unfamiliar)
+        assert told["batch"] == {"unfamiliar": 5 * unfamiliar, "of": 5, "expected": pytest.approx(0.25)}
+        assert any(note.startswith("ALARM: 5 of 5") for note in answer["notes"]) is unfamiliar
         assert main(asked) == 0
-        assert capsys.readouterr().out.count("[unlike the calibration's]") == 5 * unlike
-        assert told["note"] in Read((tmp_path / f"{unlike}.html").read_text(encoding="utf-8")).words
+        assert capsys.readouterr().out.count("[unfamiliar]") == 5 * unfamiliar
+        assert told["note"] in Read((tmp_path / f"{unfamiliar}.html").read_text(encoding="utf-8")).words
 
 
 def test_the_table_says_what_the_sets_are_and_are_not(folder, capsys):
@@ -108,7 +109,7 @@ def test_a_trivial_calibration_is_marked_and_gives_every_class(folder, capsys):
     assert main(["predict", one, "--calibration", str(folder / "trivial.json"), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["trivial"]
-    assert len(answer["xrays"][0]["set"]) == 3
+    assert len(answer["sets"][0]["set"]) == 3
     assert any("had too few records" in note for note in answer["notes"])
 
 

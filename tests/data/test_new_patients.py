@@ -130,7 +130,7 @@ def test_training_rows_are_left_out_one_by_one_and_a_part_can_be_chosen():
     found = read_scores(SPLIT.encode(), "s.csv")
     assert (found.patients.tolist(), found.splits.tolist(), found.left_out) == (["2", "3"], ["fit", "test"], 2)
     part = read_scores(SPLIT.encode(), "s.csv", split="test")
-    assert (part.patients.tolist(), part.identity.tolist()) == (["3"], [0.5])
+    assert (part.patients.tolist(), part.scores.tolist()) == (["3"], [0.5])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from ppsets_core.data import Records
 
 def records(patients: list[str], scores=None) -> Records:
     scores = np.arange(len(patients)) / max(1, len(patients)) if scores is None else np.asarray(scores)
-    return Records("test", scores, scores, patients=np.array(patients))
+    return Records("test", scores, patients=np.array(patients))
 
 
 PATIENTS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40)
@@ -26,7 +26,6 @@ def test_each_patient_keeps_exactly_one_of_its_own_records(patients):
     assert sorted(after.patients) == sorted(set(patients))
     for patient, score in zip(after.patients, after.scores, strict=True):
         assert score in before.scores[before.patients == patient]
-    assert (after.identity == before.identity).all()
 
 
 @given(PATIENTS, st.integers(0, 5))
@@ -77,7 +76,6 @@ def test_equal_records_are_equal_and_each_fact_counts():
     changes = {
         "source": "t.csv",
         "scores": np.array([0.25, 0.25]),
-        "identity": np.array([0.25]),
         "classes": ("a", "c"),
         "probabilities": None,
         "labels": np.array([0, 0]),
@@ -101,7 +99,7 @@ def test_equal_records_are_equal_and_each_fact_counts():
 @pytest.mark.parametrize("patients", [["a", "b"], ["a", "a"], ["", "a"], ["", ""], None])
 def test_the_unit_is_the_choice_where_there_is_a_column_of_patients_whoever_is_in_it(patients):
     scores = np.array([0.5, 0.25])
-    read = Records("s", scores, scores, patients=patients and np.array(patients))
+    read = Records("s", scores, patients=patients and np.array(patients))
     assert read.unit == "record"
     assert one_per_patient(read).unit == ("record" if patients is None else "patient")
 

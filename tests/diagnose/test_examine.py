@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core.diagnose import examine
+from ppsets_core.diagnose.xrays import examine
 from ppsets_core.model import load_model, predict
 from ppsets_core.xrays import read_folder, read_picture
 from tests.drawn_xrays import draw_xrays
@@ -29,14 +29,14 @@ def folder(tmp_path_factory):
 def test_every_picture_is_classified_and_the_odd_one_flagged(model, folder):
     told = []
     found = examine(model, read_folder(folder, labels=False), progress=lambda *step: told.append(step))
-    assert [xray.name for xray in found.xrays] == ["0.png", "1.png", "photo.png"]
-    assert [bool(xray.doubt) for xray in found.xrays] == [False, False, True]
+    assert found.records.identifiers["file"].tolist() == ["0.png", "1.png", "photo.png"]
+    assert [bool(doubt) for doubt in found.doubts] == [False, False, True]
     assert [refused.name for refused in found.refused] == ["0-torn.png"]
     assert told == [(0, 4), (2, 4), (2, 4), (3, 4), (4, 4), (4, 4)], "the torn file is passed before the first picture"
-    assert all(0 <= xray.novelty <= 1 for xray in found.xrays)
-    assert found.model == model.fingerprint
+    assert ((found.records.novelty >= 0) & (found.records.novelty <= 1)).all()
+    assert found.records.model == model.fingerprint
     direct = predict(model, [read_picture(folder / "1.png")])
-    assert found.xrays[1].probabilities == pytest.approx(direct[0], abs=1e-6)
+    assert found.records.probabilities[1] == pytest.approx(direct[0], abs=1e-6)
 
 
 def test_progress_may_cancel(model, folder):

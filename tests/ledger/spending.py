@@ -7,8 +7,8 @@ import numpy as np
 from ppsets_core import Account, Calibration, Ledger, Plan, Records, plan
 
 
-def records_of(scores: np.ndarray, *, identity: np.ndarray | None = None, **facts: object) -> Records:
-    return Records("scores.csv", scores, scores if identity is None else identity, **facts)
+def records_of(scores: np.ndarray, **facts: object) -> Records:
+    return Records("scores.csv", scores, **facts)
 
 
 def named(name: str) -> Account:

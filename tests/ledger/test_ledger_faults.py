@@ -32,7 +32,7 @@ from ppsets_core import BudgetError, Ledger, Records, plan
 path, seed = sys.argv[1], int(sys.argv[2])
 ledger = Ledger(path)
 scores = np.random.default_rng(0).random(500)
-records, chosen = Records("scores", scores, scores), plan(500, 0.1, 0.7, m=50)
+records, chosen = Records("scores", scores), plan(500, 0.1, 0.7, m=50)
 print("ready", flush=True)
 sys.stdin.read(1)
 drawn = 0

@@ -28,7 +28,7 @@ def person(name: str, *roles: str, lasts: float = 60) -> Person:
 
 def records(seed: int = 0) -> Records:
     scores = np.random.default_rng(seed).uniform(0, 1, 200)
-    return Records("ward.csv", scores, scores)
+    return Records("ward.csv", scores)
 
 
 @pytest.fixture

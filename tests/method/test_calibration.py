@@ -31,7 +31,7 @@ MODEL = "ab" * 8
 def made_by(model: str | None, patients: bool = False, classes: tuple[str, ...] = ()) -> Records:
     names = np.array([f"patient {i}" for i in range(len(SCORES))]) if patients else None
     unit = "patient" if patients else "record"
-    return Records("ward", SCORES, SCORES, classes, patients=names, model=model, unit=unit)
+    return Records("ward", SCORES, classes, patients=names, model=model, unit=unit)
 
 
 @pytest.mark.parametrize("method", RULES)

@@ -16,7 +16,7 @@ CLASSES = ("a", "b", "c")
 def drawn(n=1000, per=None, seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.beta(1, 3, n)
-    records = Records("s", scores, scores, CLASSES, labels=rng.integers(0, 3, n))
+    records = Records("s", scores, CLASSES, labels=rng.integers(0, 3, n))
     classes = CLASSES if per else None
     return simulate(records, plan(n, 0.1, 5.0, per=per, classes=classes), rng)
 
@@ -92,7 +92,7 @@ def test_a_promise_for_each_group_is_judged_by_group():
     rng = np.random.default_rng(0)
     scores, sites = rng.beta(1, 3, 2000), np.array(["north", "south"] * 1000)
     chosen = plan(2000, 0.1, 5.0, per="site", groups=["north", "south"])
-    calibration = simulate(Records("s", scores, scores, CLASSES, groups={"site": sites}), chosen, rng)
+    calibration = simulate(Records("s", scores, CLASSES, groups={"site": sites}), chosen, rng)
     parts = [patients(950, 50, calibration.thresholds[0]), patients(500, 500, calibration.thresholds[1])]
     probabilities, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     groups = np.repeat(["north", "south"], 1000)

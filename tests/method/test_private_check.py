@@ -40,7 +40,7 @@ def records(n=400, seed=0, **facts):
     probabilities = rng.dirichlet([1, 2, 4], n)
     labels = np.array([rng.choice(3, p=row) for row in probabilities])
     scores = 1 - probabilities[np.arange(n), labels]
-    return Records("ward.csv", scores, scores, CLASSES, probabilities, labels, **facts)
+    return Records("ward.csv", scores, CLASSES, probabilities, labels, **facts)
 
 
 def laplace(scale, reach):
@@ -110,7 +110,7 @@ def test_replacing_a_record_moves_the_counts_by_no_more_than_the_noise_is_made_f
             probabilities, labels = base.probabilities.copy(), base.labels.copy()
             probabilities[4], labels[4] = row, label
             scores = 1 - probabilities[np.arange(30), labels]
-            changed.append(Records("w", scores, scores, CLASSES, probabilities, labels))
+            changed.append(Records("w", scores, CLASSES, probabilities, labels))
     for per, most in ((None, 1), ("diagnosis", 2)):
         counts = [np.concatenate(_counts(one, CALIBRATION, per)) for one in changed]
         distances = {int(np.abs(one - other).sum()) for one in counts for other in counts}
@@ -185,7 +185,7 @@ def test_the_ledger_charges_first_answers_a_repeated_request_and_refuses_what_is
 
 def test_what_cannot_be_checked_costs_nothing(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    bare = Records("s", np.array([0.1]), np.array([0.1]))
+    bare = Records("s", np.array([0.1]))
     account = ledger.account_for(bare, "ward", 1)
     for data, options, words in (
         (bare, {}, "a probability for each diagnosis"),
@@ -211,7 +211,7 @@ def test_intervals_hold_the_truth_over_real_draws(n, epsilon, per):
         probabilities[np.arange(n), labels] = 0.9
         probabilities[~inside] = 1 / 2
         probabilities[np.flatnonzero(~inside), labels[~inside]] = 0.0
-        data = Records("w", 1 - probabilities[np.arange(n), labels], np.zeros(n), CLASSES, probabilities, labels)
+        data = Records("w", 1 - probabilities[np.arange(n), labels], CLASSES, probabilities, labels)
         intervals = private_check(data, CALIBRATION, epsilon, per=per).intervals()
         aims = [float(mix @ truths)] if per is None else truths.tolist()
         held += [low <= aim <= high for aim, (low, high) in zip(aims, intervals, strict=True)]

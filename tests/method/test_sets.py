@@ -23,7 +23,7 @@ PROBABILITIES = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25], [0.34, 0.33, 0.33]
 LABELS = np.array([0, 1, 2, 0])
 CLASSES = ("bacterial", "normal", "viral")
 SCORES = np.linspace(0, 0.8, 500)
-RECORDS = Records("ward", SCORES, SCORES, CLASSES)
+RECORDS = Records("ward", SCORES, CLASSES)
 DRAWN = {
     "release": calibrate(RECORDS, 0.1, 5.0),
     "simulation": simulate(RECORDS, plan(500, 0.1, 5.0), np.random.default_rng(0)),

@@ -66,7 +66,7 @@ def test_it_is_planned():
 
 def test_it_is_released_and_its_calibration_is_read_again(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    records = Records("ward", SCORES, SCORES)
+    records = Records("ward", SCORES)
     planned = plan(1000, 0.1, 1.0, method="even")
     drawn = ledger.release(records, planned, ledger.account_for(records, "ward", 1))
     assert (drawn.method, drawn.plan) == ("even", planned)

@@ -29,7 +29,7 @@ def exactly(number: float) -> Fraction:
 def records_of(n: int, seed: int = 0, **facts) -> Records:
     rng = np.random.default_rng(seed)
     scores = rng.random(n)
-    return Records("made up", scores, scores, novelty=rng.random(n), **facts)
+    return Records("made up", scores, novelty=rng.random(n), **facts)
 
 
 # Planning
@@ -119,7 +119,7 @@ def laws(cells: np.ndarray, chosen: Plan, classes: int) -> list[Law]:
     )
     names = tuple(f"class {number}" for number in range(classes)) if chosen.per else ()
     scores = (score + 0.5) / m
-    records = Records("", scores, scores, names, labels=label, novelty=(familiar + 0.5) / beside.m)
+    records = Records("", scores, names, labels=label, novelty=(familiar + 0.5) / beside.m)
     drawn: list[Law] = []
 
     def draw(mechanism: Mechanism, runs: Runs, n: int) -> int:
@@ -236,7 +236,7 @@ def test_tau_follows_the_novelty_and_the_threshold_the_scores():
     rng = np.random.default_rng(0)
     scores, novelty = 0.2 * rng.random(1000), 0.5 + 0.1 * rng.random(1000)
     chosen = plan(1000, 0.1, 5.0, novelty=USUAL)
-    drawn = simulate(Records("", scores, scores, novelty=novelty), chosen, rng)
+    drawn = simulate(Records("", scores, novelty=novelty), chosen, rng)
     assert drawn.threshold < 0.25
     assert 0.5 < drawn.novelty_threshold < 0.65
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.diagnose.novelty import DELTA, largest_rate
 from ppsets_core.errors import FileError
 from ppsets_core.method.plan import NoveltyTarget, plan
 from ppsets_core.method.release import release_distribution
@@ -14,7 +15,6 @@ from ppsets_core.model import load_model, predict_folder
 from ppsets_core.model.novelty import Statistics, load_statistics, statistics_of
 from ppsets_core.model.prediction import batches, classify
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.novelty.watch import DELTA, largest_rate
 from ppsets_core.xrays import read_folder
 from tests.coronahack import CORONAHACK, needs_coronahack
 from tests.model.chests import CLASSES, picture

@@ -41,7 +41,7 @@ def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledge
     at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
     at.segmented_control(key="table_way").set_value(SOURCE).run()
     at.selectbox(key="diagnose_data_set").set_value("ward").run()
-    button(at, "Find their prediction sets").click().run()
+    button(at, "Get prediction sets").click().run()
     finish(at, "diagnose_data_set_job")
     assert metrics(at)["Patients"] == ["900"]
     assert "Did the promise hold?" in texts(at)
@@ -71,12 +71,12 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
     at.segmented_control(key="table_way").set_value(SOURCE).run()
     at.selectbox(key="diagnose_data_set").set_value("new").run()
-    button(at, "Find their prediction sets").click().run()
+    button(at, "Get prediction sets").click().run()
     finish(at, "diagnose_data_set_job")
     assert metrics(at)["Patients"] == ["300"]
     assert "no row has a `label`" in texts(at)
     at.selectbox(key="diagnose_data_set").set_value("my ward_1").run()
-    button(at, "Find their prediction sets").click().run()
+    button(at, "Get prediction sets").click().run()
     finish(at, "diagnose_data_set_job")
     assert any("ppsets predict \"$PPSETS_DATA\"/'my ward_1/' --calibration" in one.value for one in at.code)
 

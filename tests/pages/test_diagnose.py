@@ -42,7 +42,7 @@ def diagnose(app, screen):
 
 def classify(at, files):
     at.file_uploader[0].set_value(files).run()
-    button(at, "Find their").click().run()
+    button(at, "Get prediction").click().run()
     return finish(at, "diagnose_job")
 
 
@@ -53,7 +53,7 @@ def test_without_a_calibration_it_says_what_to_do(screen):
 
 
 def test_nothing_chosen_cannot_be_started(diagnose):
-    assert button(diagnose, "Find their").disabled
+    assert button(diagnose, "Get prediction").disabled
     assert "Calibrated with a *test*" in texts(diagnose)
     assert "a simulation" in texts(diagnose).replace("**", "")
 
@@ -91,7 +91,7 @@ def test_too_many_for_one_screen_names_the_command_that_takes_them(diagnose, xra
 def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
     at = classify(diagnose, xrays[:2])
     assert not at.selectbox(key="diagnose_order").disabled
-    [look for look in at.button if look.label == "Look closely"][1].click().run()
+    [look for look in at.button if look.label == "Open viewer"][1].click().run()
     heat = at.selectbox[-1]
     assert heat.options == ["not shown", "for bacterial-pneumonia", "for normal", "for viral-pneumonia"]
     heat.set_value(0).run()
@@ -111,7 +111,7 @@ def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
 def test_large_uploads_are_looked_at_small_and_it_is_said(diagnose, xrays, monkeypatch):
     monkeypatch.setattr("pages.widgets.diagnose.source.KEPT_MEGABYTES", 0.01)
     at = classify(diagnose, xrays[:1])
-    button(at, "Look closely").click().run()
+    button(at, "Open viewer").click().run()
     assert "Only small pictures are kept" in texts(at)
     assert not at.error
 
@@ -122,7 +122,7 @@ def test_results_say_what_they_are_of_and_that_other_files_are_not_classified_ye
     assert "not classified yet" not in texts(at)
     at.file_uploader[0].set_value(xrays[1:3]).run()
     assert "not classified yet: these are the earlier results" in texts(at)
-    button(at, "Find their").click().run()
+    button(at, "Get prediction").click().run()
     at = finish(at, "diagnose_job")
     assert "Results of the 2 files given" in said_above(at)
     assert "not classified yet" not in texts(at)
@@ -170,7 +170,7 @@ def test_a_calibration_of_another_model_is_refused_and_says_what_to_do(diagnose,
     assert ("its coverage does not hold for this one" in texts(at)) is not holds
     assert ("This calibration cannot be used for X-rays with this model" in texts(at)) is not holds
     assert session is not None or ("One diagnosis" in metrics(at)) is holds
-    assert any(each.label.startswith("Find their") for each in at.button) is holds
+    assert any(each.label.startswith("Get prediction") for each in at.button) is holds
 
 
 def test_where_the_model_is_unknown_the_caption_says_what_must_be(diagnose):
@@ -198,7 +198,7 @@ def _key(at, start: str) -> str:
 def test_the_group_of_the_xrays_must_be_said_and_outlasts_a_visit_elsewhere(app, screen, xrays):
     scores = np.random.default_rng(0).random(2000)
     sites = np.array(["north", "south"] * 1000)
-    records = Records("", scores, scores, groups={"site": sites})
+    records = Records("", scores, groups={"site": sites})
     chosen = plan(2000, 0.1, 5.0, per="site", groups=("north", "south"))
     app.session_state["active_calibration"] = simulate(records, chosen, np.random.default_rng(0))
     app.session_state["active_calibration_source"] = "a test"

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from ppsets_core import Records, plan, simulate
+from ppsets_core.diagnose.novelty import BY_REFERENCE, IMPOSSIBLE
 from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.novelty.watch import BY_REFERENCE, IMPOSSIBLE
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import button, metrics, texts
 from tests.pages.waiting import finish
@@ -26,7 +26,7 @@ def png(grey: np.ndarray) -> bytes:
 
 def drawn(n: int, threshold: float | None = None):
     rng = np.random.default_rng(0)
-    records = Records("", rng.random(n), rng.random(n), CLASSES, model=bundled_fingerprint(), novelty=rng.random(n))
+    records = Records("", rng.random(n), CLASSES, model=bundled_fingerprint(), novelty=rng.random(n))
     found = simulate(records, plan(n, 0.1, 1.0, novelty=NoveltyTarget()), rng)
     return found if threshold is None else dataclasses.replace(found, novelty_threshold=threshold)
 
@@ -39,7 +39,7 @@ def results(app, screen):
         at = screen("diagnose")
         files = [(f"{i}.png", png(xray.grey), "image/png") for i, xray in enumerate(draw_xrays(xrays, 0))]
         at.file_uploader[0].set_value(files).run()
-        button(at, "Find their").click().run()
+        button(at, "Get prediction").click().run()
         return finish(at, "diagnose_job")
 
     return show
@@ -48,30 +48,29 @@ def results(app, screen):
 def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
     calibration = drawn(1000, 0.0)
     at = results(calibration)
-    assert any("6 of 6 X-rays are unlike those of the calibration" in one.value for one in at.error)
+    assert any("6 of 6 X-rays are unfamiliar compared with the calibration" in one.value for one in at.error)
     assert "The promised coverage cannot be relied on here" in at.error[0].value
-    assert sum("Unlike the calibration" in one.value for one in at.markdown) == 6
-    assert list(at.dataframe[0].value["like the calibration's"]) == ["no"] * 6
+    assert sum("Unfamiliar X-ray" in one.value for one in at.markdown) == 6
+    assert list(at.dataframe[0].value["unfamiliar"]) == [True] * 6
 
 
 def test_familiar_xrays_are_not_marked(results):
     at = results(drawn(1000, 0.9999))
     assert not at.error
-    assert "0 of 6 X-rays are unlike those of the calibration" in texts(at)
-    assert not any("Unlike the calibration" in one.value for one in at.markdown)
+    assert "0 of 6 X-rays are unfamiliar compared with the calibration" in texts(at)
+    assert not any("Unfamiliar X-ray" in one.value for one in at.markdown)
 
 
 def test_no_alarm_possible_is_said_and_nothing_is_called_familiar(results):
     at = results(drawn(100), 2)
     assert IMPOSSIBLE in texts(at)
-    assert list(at.dataframe[0].value["like the calibration's"]) == ["", ""]
+    assert at.dataframe[0].value["unfamiliar"].isna().all()
 
 
 def test_without_a_threshold_of_its_own_the_reference_is_said(results):
     rng = np.random.default_rng(0)
     at = results(simulate(rng.random(1000), plan(1000, 0.1, 1.0), rng), 2)
     assert BY_REFERENCE in texts(at)
-    assert "like the public reference's" in at.dataframe[0].value
 
 
 def with_novelty(records: int) -> bytes:
@@ -102,11 +101,11 @@ def test_whom_the_model_is_for_is_said(screen, name):
     assert "children of one to five from one hospital" in texts(screen(name))
 
 
-def test_a_table_of_unlike_patients_raises_the_alarm(app, screen):
+def test_a_table_of_unfamiliar_patients_raises_the_alarm(app, screen):
     app.session_state["active_calibration"] = drawn(1000, 0.5)
     app.session_state["active_calibration_source"] = "a test"
     at = screen("diagnose")
     at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
     rows = [",".join([*CLASSES, "novelty"]), *["0.2,0.7,0.1,0.9"] * 40]
     at.file_uploader(key="diagnose_table").set_value(("new.csv", "\n".join(rows).encode(), "text/csv")).run()
-    assert any("40 of 40 X-rays are unlike those of the calibration; about 2 were" in one.value for one in at.error)
+    assert any("40 of 40 X-rays are unfamiliar compared with the calibration; about 2" in one.value for one in at.error)

@@ -10,7 +10,7 @@ from ppsets_core.__main__ import main
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.reports.calibration import calibration_report, payer_of
-from ppsets_core.reports.model import limits_of_the_card
+from ppsets_core.reports.sections import limits_of_the_card
 from tests.ledger.spending import records_of, spend
 from tests.reports.reading import Read
 

@@ -15,12 +15,11 @@ from pydicom.sr.codedict import codes
 
 from ppsets_core import Records, calibrate
 from ppsets_core.__main__ import main
-from ppsets_core.diagnose import Finding, Findings, answers_of
-from ppsets_core.diagnose.provenance import Provenance
-from ppsets_core.diagnose.table import csv_of
-from ppsets_core.reports.batch import batch_report
+from ppsets_core.diagnose.exports import csv_of, json_of, parquet_of
+from ppsets_core.reports.sets import sets_report
 from ppsets_core.reports.structured import has_structured_report, structured_report, structured_reports, zipped
 from ppsets_core.xrays import read_picture
+from tests.diagnose.made import xray_sets
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import ROOT
 from tests.xrays import samples
@@ -41,30 +40,31 @@ def drawn():
     return calibrate(SCORES, 0.1, 20.0)
 
 
+def sets_with(drawn, row=(0.45, 0.05, 0.5), doubt="", novelty=None, more=(), **tags):
+    headers = [read_picture(samples.dicom(samples.film(), **tags | one), "x.dcm").header for one in ({}, *more)]
+    facts = {"doubts": [doubt] * len(headers), "identities": [header.identity for header in headers]}
+    novelty = None if novelty is None else [novelty] * len(headers)
+    return xray_sets([row] * len(headers), drawn, classes=CLASSES, model="0" * 16, novelty=novelty, **facts)
+
+
+def report_of(sets) -> bytes:
+    return structured_report(sets[0], sets.provenance())
+
+
 @pytest.mark.parametrize(
     ("tag", "value"), [("PatientSex", "U"), ("StudyDate", "20200101-20200202"), ("PatientName", "Anna Secret")]
 )
 def test_an_odd_header_is_repeated_where_a_report_may(drawn, tag, value):
-    report = dcmread(
-        io.BytesIO(structured_report(answer_of(drawn, **STUDY | PATIENT | {tag: value}), Provenance(drawn, None)))
-    )
+    report = dcmread(io.BytesIO(report_of(sets_with(drawn, **STUDY | PATIENT | {tag: value}))))
     assert str(report[tag].value) == (value if tag == "PatientName" else "")
 
 
 def test_an_image_that_no_report_may_refer_to_takes_no_other_down(drawn):
-    good, odd = (answer_of(drawn, **STUDY | PATIENT | more) for more in ({}, {"SOPClassUID": "1.2.3"}))
-    assert len(structured_reports([good, odd], Provenance(drawn, None))) == 1
-
-
-def answer_of(drawn, row=(0.45, 0.05, 0.5), doubt="", novelty=None, **tags):
-    header = read_picture(samples.dicom(samples.film(), **tags), "x.dcm").header
-    found = Finding("x.dcm", np.array(row), doubt, b"", identity=header.identity, novelty=novelty)
-    return answers_of(Findings(CLASSES, (found,), ()), drawn)[0]
+    assert len(structured_reports(sets_with(drawn, more=[{"SOPClassUID": "1.2.3"}], **STUDY | PATIENT))) == 1
 
 
 def test_it_refers_to_its_image_and_belongs_to_its_study(drawn):
-    answer = answer_of(drawn, SOPInstanceUID="1.2.3.4", **STUDY, **PATIENT)
-    report = dcmread(io.BytesIO(structured_report(answer, Provenance(drawn, None))))
+    report = dcmread(io.BytesIO(report_of(sets_with(drawn, SOPInstanceUID="1.2.3.4", **STUDY, **PATIENT))))
     assert report.Modality == "SR"
     assert (report.PatientName, report.PatientID, report.PatientSex) == ("Muñoz^Ana", "SECRET-17", "F")
     assert (report.StudyInstanceUID, report.StudyDate) == ("1.2.3.1", "20260131")
@@ -75,20 +75,19 @@ def test_it_refers_to_its_image_and_belongs_to_its_study(drawn):
     assert (report.VerificationFlag, report.PreliminaryFlag) == ("UNVERIFIED", "PRELIMINARY")
 
 
-@pytest.mark.parametrize(("novelty", "told"), [(0.9, ["Unlike the calibration's"]), (0.1, ["Like the calibration's"])])
-def test_it_says_whether_the_image_is_like_the_calibrations(novelty, told):
-    records = Records("", SCORES, SCORES, CLASSES, novelty=SCORES)
+@pytest.mark.parametrize(("novelty", "told"), [(0.9, "Unfamiliar"), (0.1, "Familiar")])
+def test_it_says_whether_the_image_is_familiar(novelty, told):
+    records = Records("", SCORES, CLASSES, novelty=SCORES)
     drawn = calibrate(records, 0.1, 20.0)
-    answer = answer_of(drawn, novelty=novelty, **STUDY)
-    data = structured_report(answer, Provenance(drawn, None))
+    data = report_of(sets_with(drawn, novelty=novelty, **STUDY))
     report = highdicom.sr.ComprehensiveSR.from_dataset(dcmread(io.BytesIO(data)))
     (group,) = report.content.get_image_measurement_groups()
     values = [item.value.meaning for item in group.get_qualitative_evaluations() if item.name.value == "familiar"]
-    assert values == told
+    assert values == [f"{told}, compared with the calibration"]
 
 
 def test_the_set_is_read_back_likeliest_first_with_every_probability_and_cutoff(drawn):
-    data = structured_report(answer_of(drawn, **STUDY), Provenance(drawn, "0" * 16))
+    data = report_of(sets_with(drawn, **STUDY))
     report = highdicom.sr.ComprehensiveSR.from_dataset(dcmread(io.BytesIO(data)))
     assert report.ContentTemplateSequence[0].TemplateIdentifier == "1500"
     (group,) = report.content.get_image_measurement_groups()
@@ -106,7 +105,7 @@ def test_the_set_is_read_back_likeliest_first_with_every_probability_and_cutoff(
 
 
 def test_an_empty_set_says_so(drawn):
-    data = structured_report(answer_of(drawn, row=(0.34, 0.33, 0.33), **STUDY), Provenance(drawn, None))
+    data = report_of(sets_with(drawn, row=(0.34, 0.33, 0.33), **STUDY))
     (group,) = highdicom.sr.srread(io.BytesIO(data)).content.get_image_measurement_groups()
     assert [item.value.meaning for item in group.get_qualitative_evaluations()] == ["No diagnosis is likely enough"]
 
@@ -114,31 +113,29 @@ def test_an_empty_set_says_so(drawn):
 @pytest.mark.filterwarnings("ignore:Invalid value for VR UI")
 @pytest.mark.parametrize("tags", [{}, STUDY | {"StudyInstanceUID": "1.02"}, STUDY | {"StudyInstanceUID": ""}])
 def test_an_image_that_cannot_be_referred_to_has_none(drawn, tags):
-    answer = answer_of(drawn, **tags)
-    assert not has_structured_report(answer)
-    assert structured_reports([answer], Provenance(drawn, None)) == {}
+    sets = sets_with(drawn, **tags)
+    assert not has_structured_report(sets[0])
+    assert structured_reports(sets) == {}
 
 
 def test_a_flagged_picture_has_none(drawn):
-    assert structured_reports([answer_of(drawn, doubt="A hand.", **STUDY)], Provenance(drawn, None)) == {}
+    assert structured_reports(sets_with(drawn, doubt="A hand.", **STUDY)) == {}
 
 
 def test_what_dicom_would_not_let_us_write_is_left_empty(drawn):
-    answer = answer_of(drawn, **STUDY, PatientID="17")
-    odd = {**answer.finding.identity, "PatientBirthDate": "spring", "PatientSex": "x" * 99, "StudyTime": "<b>"}
+    identity = sets_with(drawn, **STUDY, PatientID="17").xrays.identities[0]
+    odd = {**identity, "PatientBirthDate": "spring", "PatientSex": "x" * 99, "StudyTime": "<b>"}
     odd["PatientName"] = "Roe\\Doe"
-    odd_answer = type(answer)(
-        0, Finding("x", answer.finding.probabilities, "", b"", identity=odd), answer.members, CLASSES, answer.watch
-    )
-    report = dcmread(io.BytesIO(structured_report(odd_answer, Provenance(drawn, None))))
+    report = dcmread(io.BytesIO(report_of(xray_sets([(0.45, 0.05, 0.5)], drawn, classes=CLASSES, identities=[odd]))))
     assert (report.PatientID, report.PatientBirthDate, report.PatientSex, report.StudyTime or "") == ("17", "", "", "")
     assert str(report.PatientName) == ""
 
 
 def test_no_other_export_names_the_patient(drawn):
-    answer, origin = answer_of(drawn, **STUDY, **PATIENT), Provenance(drawn, None)
-    assert "SECRET-17" in answer.finding.identity["PatientID"]
-    for text in (csv_of([answer], origin), batch_report([answer], origin), repr(answer), repr(answer.finding)):
+    sets = sets_with(drawn, **STUDY, **PATIENT)
+    assert "SECRET-17" in sets.xrays.identities[0]["PatientID"]
+    exports = (csv_of(sets).decode(), str(parquet_of(sets)), json_of(sets), sets_report(sets))
+    for text in (*exports, repr(sets), repr(sets[0])):
         for private in ("SECRET", "Ana", STUDY["StudyInstanceUID"]):
             assert private not in text
 
@@ -156,8 +153,8 @@ def test_on_the_command_line(drawn, tmp_path, capsys):
     assert "SECRET" not in told.out + told.err
     (group,) = highdicom.sr.srread(out / "set-0001.dcm").content.get_image_measurement_groups()
     said = [(item.name.value, item.value.meaning) for item in group.get_qualitative_evaluations()]
-    assert said.pop() == ("familiar", "Like the public reference's")
-    assert [value for _, value in said] == json.loads(told.out)["xrays"][0]["set"]
+    assert said.pop() == ("familiar", "Familiar, compared with the public reference (CoronaHack)")
+    assert [value for _, value in said] == json.loads(told.out)["sets"][0]["set"]
 
 
 @pytest.mark.faults
@@ -183,6 +180,6 @@ def test_no_library_quotes_a_header_in_a_warning(drawn, tmp_path):
 
 
 def test_the_zip_holds_them(drawn):
-    files = structured_reports([answer_of(drawn, **STUDY)], Provenance(drawn, None))
+    files = structured_reports(sets_with(drawn, **STUDY))
     with zipfile.ZipFile(io.BytesIO(zipped(files))) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == files

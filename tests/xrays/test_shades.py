@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core import FileError
-from ppsets_core.diagnose.thumbnail import picture_of, thumbnail_of
+from ppsets_core.diagnose.xrays import thumbnail_of
 from ppsets_core.xrays import read_folder, read_picture
 from ppsets_core.xrays.shades import Shades, read_shades
 from tests.xrays.samples import dicom, film, jpeg, png, upload
@@ -42,7 +42,7 @@ def test_few_bits_in_a_16_bit_picture_are_shown_as_bright_as_all(bits):
     shades = read_shades(png(grey), "a")
     assert (shades.values == grey).all()
     np.testing.assert_allclose(shown(shades), grey / (2**bits - 1), atol=1e-3)
-    small = picture_of(thumbnail_of(read_picture(png(grey), "a")), "a").grey
+    small = read_picture(thumbnail_of(read_picture(png(grey), "a")), "a").grey
     np.testing.assert_allclose(small, grey / (2**bits - 1), atol=0.02)
 
 

@@ -130,9 +130,7 @@ def _offer(folder: XrayFolder, name: str) -> None:
 def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: JobProgress) -> Reading:
     from ppsets_core.model import predict_folder
 
-    total = len(folder.xrays)
-    report(0, total)
-    predicted = predict_folder(model, folder, progress=lambda done: report(done, total))
+    predicted = predict_folder(model, folder, progress=report)
     records, unknown = records_of(name, model, predicted)
     note = patients_note(predicted.patients)
     notes = (*folder.notes, *([note] if note else ()))

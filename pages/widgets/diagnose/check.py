@@ -11,6 +11,7 @@ from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend
 from pages.widgets.text import as_text
 from ppsets_core import Records, one_per_patient
 from ppsets_core.access import CURATOR
+from ppsets_core.diagnose.set_table import SetTable
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
 from ppsets_core.method.plan import DIAGNOSIS
@@ -21,13 +22,20 @@ TOGETHER, EACH = "All patients together", "Each diagnosis (twice the noise)"
 CHECK = "check"
 
 
-def show_check(check: Check, records: Records, calibration: Drawn, of: str, name: str) -> None:
-    """Verdict, numbers, and the offer of a private release. `of` tells these patients from others, `name` proposes."""
+def show_check(sets: SetTable, of: str, name: str) -> None:
+    """Verdict, numbers, and the offer of a private release, where true diagnoses came along.
+
+    of: identifies these patients. name: proposed for their account.
+    """
+    if sets.not_checked:
+        st.caption(sets.not_checked)
+    if sets.check is None:
+        return
     with st.container(border=True, key="check"):
-        show_numbers(check)
+        show_numbers(sets.check)
         if may(CURATOR):
             with st.expander("Private check: counts that may be shown to others"):
-                _private(records, calibration, of, name)
+                _private(sets.records.labelled(), sets.calibration, of, name)
 
 
 def show_numbers(check: Check) -> None:

@@ -12,7 +12,8 @@ from pages.widgets.choose_files import ChosenXrays, choose_xrays
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
-from ppsets_core.diagnose import Findings, examine
+from ppsets_core.diagnose.review import Marks
+from ppsets_core.diagnose.xrays import XrayRecords, examine
 from ppsets_core.errors import InputError
 from ppsets_core.places import ASSETS
 from ppsets_core.xrays import XrayFolder, read_folder
@@ -36,13 +37,14 @@ _JOB, _DONE = JobKey["Examined"]("diagnose_job"), "diagnose_examined"
 class Examined:
     """What this session classified last, from where and with which model; `why_small` where no originals are kept."""
 
-    findings: Findings
+    xrays: XrayRecords
     model: "XrayModel"
     synthetic: bool
     chosen: tuple[str, ...]  # names the files that were given, for this session only
     words: str  # what these are the results of, as plain text that is yet to be escaped
     folder: XrayFolder | None
     why_small: str = ""
+    marks: Marks = field(default_factory=Marks)  # the review, in memory only
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -52,7 +54,7 @@ def examined() -> Examined | None:
     with left:
         source = choose_xrays("diagnose")
         clicked = st.button(
-            "Find their prediction sets",
+            "Get prediction sets",
             type="primary",
             key="diagnose_start",
             disabled=source is None or is_running(_JOB),
@@ -62,7 +64,7 @@ def examined() -> Examined | None:
             _start(source)
     with right.container(border=True):
         st.markdown("**No X-rays at hand?**")
-        st.caption(f"{len(SYNTHETIC)} synthetic X-rays come with the app. They were drawn by a program, of no patient.")
+        st.caption(f"{len(SYNTHETIC)} synthetic X-rays come with the app. Computer-generated, not real patients.")
         if st.button("Use the synthetic X-rays", key="diagnose_synthetic", disabled=not SYNTHETIC or is_running(_JOB)):
             _start(None)
     if is_running(_JOB):
@@ -108,10 +110,10 @@ def _start(source: ChosenXrays | None) -> None:
                 f"{len(folder.xrays):,} X-rays are more than the {MOST:,} that one screen can hold. "
                 "Give fewer, or run `ppsets predict` on the folder."
             )
-        findings = examine(model, folder, progress=report)
+        found = examine(model, folder, progress=report)
         words = f"{title}, classified with {name}"
         kept, why_small = (None, TOO_LARGE_TO_KEEP) if too_large else (folder, "")
-        return Examined(findings, model, source is None, identity, words, kept, why_small)
+        return Examined(found, model, source is None, identity, words, kept, why_small)
 
     start_job(_JOB, work)
     st.rerun()

@@ -1,43 +1,42 @@
-"""A table of a model's own probabilities: sets for every row at once, counts, filter, check and downloads."""
+"""A table of a model's own probabilities: an upload with its sets, or a data set of the server with their counts."""
 
-from pathlib import PurePath
+import shlex
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 
 import streamlit as st
 
-from pages.widgets.choose_files import LARGEST_MB, TABLES, data_sets
-from pages.widgets.diagnose.check import show_check
-from pages.widgets.diagnose.data_set import show_data_set
-from pages.widgets.diagnose.familiar import show_alarm
-from pages.widgets.downloads import offer_download
+from pages.widgets.choose_files import LARGEST_MB, TABLES, below_data_directory, choose_data_set, data_sets
+from pages.widgets.cluster import server_executor, show_cluster
+from pages.widgets.diagnose.check import show_check, show_numbers
+from pages.widgets.diagnose.summary import choose_reading, show_counts, show_downloads
+from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.text import as_text
+from ppsets_core.background import JobProgress
 from ppsets_core.data import read_scores
-from ppsets_core.diagnose.new_patients import (
-    PatientSets,
-    as_table,
-    csv_of_sets,
-    json_of_sets,
-    parquet_of_sets,
-    sets_of_new_patients,
-)
-from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.data.checked import check_data_set
+from ppsets_core.data.source import Source, open_source
+from ppsets_core.diagnose.exports import as_table, count_sets
+from ppsets_core.diagnose.set_table import SetCounts, SetTable, sets_of
+from ppsets_core.errors import InputError
 from ppsets_core.files.names import shown_name
 from ppsets_core.method.calibration import Drawn
-from ppsets_core.reports.rows import table_report
-from ppsets_core.wording import scope
+from ppsets_core.method.check import Check, check_of
+from ppsets_core.run import Executor
 
 MOST_SHOWN = 100_000
-FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none"}
 EXAMPLE = """id,bacterial-pneumonia,normal,viral-pneumonia
 A17,0.05,0.90,0.05
 A18,0.30,0.10,0.60"""
 UPLOAD, SERVER = "A file", "A data set of the server"
 _READ = "diagnose_table_read"
+_JOB, _DONE = JobKey["Found"]("diagnose_data_set_job"), "diagnose_data_set_found"
 
 
 def show_table(calibration: Drawn) -> None:
     """From the upload to the sets; read once, cut anew whenever the calibration changes."""
     if data_sets() and _is_on_server():
-        show_data_set(calibration)
+        _show_data_set(calibration)
         return
     file = st.file_uploader(
         "Table of probabilities: CSV, TSV, NPZ, Parquet or JSON",
@@ -55,14 +54,13 @@ def show_table(calibration: Drawn) -> None:
     if file is None:
         st.session_state.pop(_READ, None)
         return
-    group = calibration.per if calibration.group_names else None
     known = st.session_state.get(_READ)
     if known is None or known[0] != file.file_id or known[1].calibration is not calibration:
         with st.spinner("Reading …"):
+            group = calibration.per if calibration.group_names else None
             patients = read_scores(file, classes=calibration.classes, group=group, labels="optional")
-            known = (file.file_id, sets_of_new_patients(patients, calibration))
-            st.session_state[_READ] = known
-    _show_sets(known[1], calibration, file.file_id, shown_name(PurePath(file.name).stem))
+            known = st.session_state[_READ] = (file.file_id, sets_of(patients, calibration))
+    _show_sets(known[1], file.file_id, shown_name(PurePath(file.name).stem))
 
 
 def _is_on_server() -> bool:
@@ -72,55 +70,76 @@ def _is_on_server() -> bool:
     return where == SERVER
 
 
-def _show_sets(sets: PatientSets, calibration: Drawn, of: str, name: str) -> None:
-    patients, tally = sets.patients, sets.counts()
-    st.subheader(as_text(f"Sets of {patients.source}"), anchor=False)
-    show_alarm(sets.alarm)
-    with st.container(horizontal=True, gap="medium"):
-        st.metric("Patients", f"{len(patients):,}", width="content")
-        for label, kind in (("One diagnosis", "one"), ("Several", "several"), ("None", "none")):
-            st.metric(label, f"{tally[kind]:,}", width="content")
-    st.markdown(f":small[{scope(calibration)}]")
-    if calibration.is_for(patients.model) is None:
-        st.caption("Calibration and table do not both name their model; the two must belong together.")
-    if sets.check is not None:
-        show_check(sets.check, patients.labelled(), calibration, of, name)
-    elif patients.labels is not None:
+def _show_sets(sets: SetTable, of: str, name: str) -> None:
+    st.subheader(as_text(f"Sets of {sets.records.source}"), anchor=False)
+    show_counts(sets.counts, sets.calibration, sets.records.model, xrays=False)
+    show_check(sets, of, name)
+    if sets.check is None and sets.records.labels is not None:
         st.info("No row's `label` is one of the diagnoses, so that nothing can be checked.")
-    _show_rows(sets, tally, of)
-    _downloads(sets, Provenance(calibration, patients.model))
-
-
-def _show_rows(sets: PatientSets, tally: dict[str, int], of: str) -> None:
-    filters = FILTERS | ({"Missed": "missed"} if len(sets.missed) else {})
-    totals = {"All": len(sets.sizes), **{n: tally[k] for n, k in FILTERS.items() if k}, "Missed": len(sets.missed)}
-    chosen = st.segmented_control(
-        "Rows",
-        list(filters),
-        default="Missed" if len(sets.missed) else "All",
-        required=True,
-        format_func=lambda one: f"{one} ({totals[one]:,})",
-        key=f"table_filter_{of}",
-        wrap=True,
-    )
-    rows = sets.of_kind(filters[chosen])
+    rows = sets.rows(choose_reading(sets, "Rows", f"table_filter_{of}", missed=True))
     if len(rows) > MOST_SHOWN:
         st.caption(f"The first {MOST_SHOWN:,} rows are shown; a download has all.")
     st.dataframe(as_table(sets, rows[:MOST_SHOWN]), hide_index=True, alt="Every row with its set and probabilities")
+    show_downloads(sets)
 
 
-def _downloads(sets: PatientSets, origin: Provenance) -> None:
-    kinds = {
-        "CSV": ("csv", lambda: csv_of_sets(sets, origin)),
-        "Parquet": ("parquet", lambda: parquet_of_sets(sets, origin)),
-        "JSON": ("json", lambda: json_of_sets(sets, origin).encode()),
-    }
-    with st.container(horizontal=True):
-        for label, (ending, make) in kinds.items():
-            offer_download(f"Download all sets ({label})", make, f"prediction_sets.{ending}", key=f"table_{ending}")
-        offer_download(
-            "Report to print (HTML)",
-            lambda: table_report(sets, origin),
-            "prediction-sets-report.html",
-            key="table_report",
-        )
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the sets of a data set come to under a calibration."""
+
+    path: Path
+    calibration: Drawn
+    data_set: Source
+    counts: SetCounts
+    check: Check | None
+    not_checked: str = ""
+
+
+def _show_data_set(calibration: Drawn) -> None:
+    """From the choice to the numbers; the sets themselves are written by the command line, where the data is."""
+    path = choose_data_set("diagnose_data_set")
+    executor = server_executor()
+    show_cluster(executor)
+    running = is_running(_JOB)
+    if st.button("Get prediction sets", type="primary", key="data_set_start", disabled=running or path is None):
+        assert path is not None
+        start_job(_JOB, lambda report: _find(path, calibration, executor, report))
+        st.rerun()
+    if running:
+        show_progress(_JOB, "Pieces read:")
+    if (found := collect(_JOB)) is not None:
+        st.session_state[_DONE] = found
+    done: Found | None = st.session_state.get(_DONE)
+    if done is not None and done.calibration == calibration and path in (None, done.path):
+        _show_found(done)
+
+
+def _find(path: Path, calibration: Drawn, executor: Executor, report: JobProgress) -> Found:
+    group = calibration.per if calibration.group_names else None
+    data_set = open_source(path, classes=calibration.classes, group=group, labels="optional")
+    counts = count_sets(data_set, calibration, executor=executor, progress=report)
+    if "label" not in data_set.names:
+        return Found(path, calibration, data_set, counts, None)
+    report.stage = "Checking against the true diagnoses:"
+    try:
+        checked = check_data_set(data_set, calibration, executor=executor, progress=report)
+    except InputError as error:
+        return Found(path, calibration, data_set, counts, None, str(error))
+    return Found(path, calibration, data_set, counts, check_of(checked))
+
+
+def _show_found(found: Found) -> None:
+    st.subheader(as_text(f"Sets of {found.data_set.source}"), anchor=False)
+    show_counts(found.counts, found.calibration, found.data_set.model, xrays=False)
+    if found.check is not None:
+        with st.container(border=True, key="check"):
+            show_numbers(found.check)
+    if found.not_checked:
+        st.info(as_text(found.not_checked))
+    st.caption("To write the sets as Parquet, or to release a private check of them, on the server:")
+    name = f'"$PPSETS_DATA"/{shlex.quote(f"{below_data_directory(found.path)}/")}'
+    st.code(
+        f"ppsets predict {name} --calibration calibration.json --out sets/\n"
+        f"ppsets check {name} --calibration calibration.json --private --epsilon 0.5 --budget 2",
+        language=None,
+    )

@@ -1,18 +1,22 @@
-"""Looking closely at the queue of cards, one X-ray after the other."""
+"""The viewer: the queue of cards at full resolution, one X-ray after the other, with the review beside it."""
+
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
-from pages.widgets.diagnose.marks import choose_mark
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.viewer.component import draw_viewer
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text
 from ppsets_core import FileError
-from ppsets_core.diagnose import Answer
-from ppsets_core.diagnose.thumbnail import picture_of
+from ppsets_core.diagnose.review import VERDICTS
+from ppsets_core.diagnose.set_table import SetRow, SetTable
+from ppsets_core.xrays import read_picture
 from ppsets_core.xrays.shades import Shades, read_shades
 
+OTHER = "something else"
+MOST_LETTERS = 1000
 _LOOKING = "diagnose_looking_at"
 
 
@@ -21,65 +25,85 @@ def look_at(batch: str, number: int) -> None:
     st.session_state[_LOOKING] = (batch, number)
 
 
-def show_viewer(queue: list[Answer], examined: Examined) -> None:
+def show_viewer(sets: SetTable, queue: list[int], examined: Examined) -> None:
     """The viewer, if one of these X-rays is being looked at."""
     batch, number = st.session_state.get(_LOOKING, (None, None))
-    if batch == examined.id and any(answer.number == number for answer in queue):
-        _dialog(queue, examined)
+    if batch == examined.id and number in queue:
+        _dialog(sets, queue, examined)
 
 
 def _close() -> None:
     st.session_state.pop(_LOOKING, None)
 
 
-@st.dialog("Look closely", width="large", icon=":material/zoom_in:", on_dismiss=_close)
+@st.dialog("Viewer", width="large", icon=":material/zoom_in:", on_dismiss=_close)
 @guarded()
-def _dialog(queue: list[Answer], examined: Examined) -> None:
-    numbers = [answer.number for answer in queue]
+def _dialog(sets: SetTable, queue: list[int], examined: Examined) -> None:
     _, number = st.session_state[_LOOKING]
-    place = numbers.index(number)
-    answer = queue[place]
+    place, row = queue.index(number), sets[number]
     left, right = st.columns([7, 3])
     with right:
-        st.markdown(f"**{as_text(answer.finding.name)}**")
-        st.write(as_text(answer.finding.doubt or answer.words))
-        if answer.unlike:
-            st.badge(answer.unlike, icon=":material/travel_explore:", color="orange")
-        heat = _choose_heat(answer, examined)
-        choose_mark(answer, examined.id)
+        st.markdown(f"**{as_text(row.name)}**")
+        st.write(as_text(row.doubt or row.words))
+        if row.is_unfamiliar:
+            st.badge("Unfamiliar X-ray", icon=":material/travel_explore:", color="orange")
+        heat = _choose_heat(row, examined)
+        _choose_mark(row, examined)
     with left:
-        shades, sentence = _shades(answer, examined)
+        shades, sentence = _shades(row, examined)
         asked = draw_viewer(shades, heat, name=f"{examined.id}-{number}", place=place, total=len(queue))
         if sentence:
             st.caption(sentence)
     if asked is not None:
-        look_at(examined.id, numbers[asked])
+        look_at(examined.id, queue[asked])
         st.rerun(scope="fragment")
 
 
-def _choose_heat(answer: Answer, examined: Examined) -> np.ndarray | None:
+def _choose_heat(row: SetRow, examined: Examined) -> np.ndarray | None:
     """Where the network looked for a class, on the small picture; None where that is not asked for."""
     number = st.selectbox(
         "Where the model looked",
-        range(-1, len(answer.classes)),
+        range(-1, len(row.classes)),
         key=f"heat-{examined.id}",
-        format_func=lambda place: "not shown" if place < 0 else f"for {answer.classes[place]}",
+        format_func=lambda place: "not shown" if place < 0 else f"for {row.classes[place]}",
     )
     if number < 0:
         return None
     from ppsets_core.model.gradcam import heat_map
 
     st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
-    picture = picture_of(answer.finding.thumbnail, answer.finding.name)
+    picture = read_picture(row.thumbnail, row.name)
     return heat_map(examined.model, picture, number)
 
 
-def _shades(answer: Answer, examined: Examined) -> tuple[Shades, str]:
+def _shades(row: SetRow, examined: Examined) -> tuple[Shades, str]:
     """At full resolution where the file is at hand; else the small picture, and why."""
-    finding, why = answer.finding, examined.why_small
+    why = examined.why_small
     if examined.folder is not None:
         try:
-            return read_shades(examined.folder.original(finding.name), finding.name), ""
+            return read_shades(examined.folder.original(row.name), row.name), ""
         except FileError:
             why = "The file cannot be read again, so this is the small picture that was kept of it."
-    return read_shades(finding.thumbnail, finding.name), why
+    return read_shades(row.thumbnail, row.name), why
+
+
+def _choose_mark(row: SetRow, examined: Examined) -> None:
+    """Seen, agree or another diagnosis, and a note. Every change is kept at once."""
+    mark = examined.marks.of(row)
+    key = f"{examined.id}-{row.number}-{len(row.members)}"
+    verdict = st.segmented_control(
+        "Your review",
+        list(VERDICTS),
+        default=mark.verdict or None,
+        format_func=VERDICTS.__getitem__,
+        key=f"verdict-{key}",
+        wrap=True,
+    )
+    mark = replace(mark, verdict=verdict or "")
+    if verdict == "another":
+        names = [*row.classes, OTHER]
+        place = names.index(mark.diagnosis) if mark.diagnosis in names else None
+        chosen = st.selectbox("Which", names, place, key=f"diagnosis-{key}", placeholder="Choose a diagnosis")
+        mark = replace(mark, diagnosis=chosen or "")
+    note = st.text_area("Note", mark.note, max_chars=MOST_LETTERS, height=80, key=f"note-{key}")
+    examined.marks.put(row, replace(mark, note=note or ""))

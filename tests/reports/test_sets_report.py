@@ -11,16 +11,15 @@ import pytest
 from ppsets_core import calibrate, evaluate
 from ppsets_core.__main__ import main
 from ppsets_core.data import read_scores
-from ppsets_core.diagnose import Finding, Findings, answers_of
-from ppsets_core.diagnose.new_patients import sets_of_new_patients
-from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.review import Mark, Marks
-from ppsets_core.diagnose.thumbnail import thumbnail_of
+from ppsets_core.diagnose.set_table import sets_of
+from ppsets_core.diagnose.xrays import thumbnail_of
 from ppsets_core.method.calibration_json import read_calibration
 from ppsets_core.places import ASSETS
-from ppsets_core.reports import batch
-from ppsets_core.reports.batch import batch_report
+from ppsets_core.reports import sets as sets_module
+from ppsets_core.reports.sets import sets_report
 from ppsets_core.xrays import Picture, Refused
+from tests.diagnose.made import xray_sets
 from tests.ledger.spending import records_of
 from tests.reports.reading import Read
 
@@ -34,24 +33,14 @@ def drawn():
     return calibrate(records_of(np.linspace(0, 0.7, 2000), model=MODEL, classes=CLASSES), 0.1, 20.0)
 
 
-def findings(pictures=True, doubt="", count=3):
+def sets(drawn, pictures=True, doubt="", model=MODEL, **facts):
     names = ["a.png", "<script>alert(1)</script>.png", "c\u202e.png"]
-    return Findings(
-        CLASSES,
-        tuple(
-            Finding(names[i % 3], np.array(ROWS[i % 3]), doubt if i == 2 else "", PICTURE if pictures else b"")
-            for i in range(count)
-        ),
-        (),
-    )
-
-
-def report_of(found, drawn, model=MODEL, refused=()):
-    return batch_report(answers_of(found, drawn), Provenance(drawn, model), refused)
+    facts = {"thumbnails": [PICTURE if pictures else b""] * 3, "doubts": ["", "", doubt], "names": names} | facts
+    return xray_sets(ROWS, drawn, classes=CLASSES, model=model, **facts)
 
 
 def test_a_card_for_each_with_its_picture_inside(drawn):
-    document = report_of(findings(), drawn)
+    document = sets_report(sets(drawn))
     read = Read(document)
     assert [base64.b64decode(a.partition(",")[2]) for a in read.addresses] == [PICTURE] * 3
     assert all(address.startswith("data:image/jpeg;base64,") for address in read.addresses)
@@ -71,27 +60,25 @@ def test_a_card_for_each_with_its_picture_inside(drawn):
 
 
 def test_a_flagged_picture_has_no_set(drawn):
-    read = Read(report_of(findings(doubt="A colour picture."), drawn))
+    read = Read(sets_report(sets(drawn, doubt="A colour picture.")))
     assert "Flagged. A colour picture." in read.words
     assert read.words.count("0.340") == 0
 
 
 @pytest.mark.parametrize("why", ["no pictures", "too many"])
 def test_a_table_where_cards_will_not_do(drawn, why, monkeypatch):
-    monkeypatch.setattr(batch, "MOST_CARDS", 2)
-    read = Read(report_of(findings(pictures=why == "too many"), drawn))
+    monkeypatch.setattr(sets_module, "MOST_CARDS", 2)
+    read = Read(sets_report(sets(drawn, pictures=why == "too many")))
     assert "img" not in read.elements
     assert "a.png one diagnosis normal 0.900" in read.words
 
 
-def test_what_was_left_out_and_another_model_are_told(drawn):
+def test_what_was_left_out_is_told(drawn):
     refused = [Refused(f"{number}.png", "It is <b>cut off</b>.") for number in range(103)]
-    read = Read(report_of(findings(), drawn, model="f" * 16, refused=refused))
+    read = Read(sets_report(sets(drawn, refused=refused)))
     assert "Not readable: 103" in read.words
     assert "And 3 more." in read.words
     assert "99.png It is <b>cut off</b>." in read.words
-    assert "made with another model's scores" in read.words
-    assert "another model's" not in Read(report_of(findings(), drawn)).words
 
 
 def test_on_the_command_line(tmp_path, capsys):
@@ -111,23 +98,20 @@ def test_on_the_command_line(tmp_path, capsys):
 def test_labelled_x_rays_are_checked_with_the_numbers_of_evaluate(drawn, monkeypatch):
     told = ["normal", "<i>other</i>", "viral", None, "viral"]
     rows = [ROWS[number % 3] for number in range(len(told))]
-    xrays = [
-        Finding(f"{number}.png", np.array(row), "", PICTURE, label=label)
-        for number, (row, label) in enumerate(zip(rows, told, strict=True))
-    ]
     known = [number for number, label in enumerate(told) if label]
     held = evaluate(np.array(rows)[known], np.array([CLASSES.index(told[number]) for number in known]), drawn)
     assert 0 < held.covered < held.records == 4
+    found = xray_sets(rows, drawn, classes=CLASSES, model=MODEL, labels=told, thumbnails=[PICTURE] * 5)
     for most in (200, 2):
-        monkeypatch.setattr(batch, "MOST_CARDS", most)
-        read = Read(report_of(Findings(CLASSES, tuple(xrays), (), MODEL), drawn))
+        monkeypatch.setattr(sets_module, "MOST_CARDS", most)
+        read = Read(sets_report(found))
         assert "Did the promise hold here?" in read.words
         assert "This is the curator's own view" in read.words
         assert f"all together {held.covered} of 4 {100 * held.coverage:.1f}%" in read.words
         for name, count, share in zip(CLASSES, held.class_counts, held.coverage_by_class, strict=True):
             assert f"diagnosis {name} {round(share * count)} of {count} {100 * share:.1f}%" in read.words
         assert read.words.count("missed: <i>other</i>") == 1
-    assert "Did the promise hold here?" not in Read(report_of(findings(), drawn)).words
+    assert "Did the promise hold here?" not in Read(sets_report(sets(drawn))).words
 
 
 def test_folders_named_after_diagnoses_are_checked_on_the_command_line(tmp_path, capsys):
@@ -143,11 +127,11 @@ def test_folders_named_after_diagnoses_are_checked_on_the_command_line(tmp_path,
 
 
 def test_review_marks_stand_on_the_cards_and_in_the_table(drawn, monkeypatch):
-    answers, marks = answers_of(findings(), drawn), Marks()
-    marks.put(answers[1], Mark("another", "viral", "<u>see</u> the left lung"))
+    found, marks = sets(drawn), Marks()
+    marks.put(found[1], Mark("another", "viral", "<u>see</u> the left lung"))
     for most in (200, 2):
-        monkeypatch.setattr(batch, "MOST_CARDS", most)
-        read = Read(batch_report(answers, Provenance(drawn, MODEL), marks=marks))
+        monkeypatch.setattr(sets_module, "MOST_CARDS", most)
+        read = Read(sets_report(found, marks=marks))
         assert "Another diagnosis: viral. <u>see</u> the left lung" in read.words
         assert read.words.count("Another diagnosis") == 1
 
@@ -171,14 +155,14 @@ def test_a_table_of_new_patients_with_its_check(tmp_path, capsys):
     assert main([*new, "--report", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     read = Read(out.read_text(encoding="utf-8"))
-    first = told["patients"][0]
+    first = told["sets"][0]
     shown = ", ".join(f"{name} {first['probabilities'][name]:.3f}" for name in first["set"])
-    assert f"n0 {shown}" in read.words
+    assert re.search(f"n0 [a-z :;0-9]*{re.escape(shown)}", read.words)
     assert "Did the promise hold here?" in read.words
     assert "This is the curator's own view" in read.words
     calibration = read_calibration((tmp_path / "cal.json").read_text(encoding="utf-8"))
-    sets = sets_of_new_patients(read_scores(tmp_path / "new.csv", labels="optional"), calibration)
-    assert sets.check.words in read.words
-    assert all(f"{line.covered:,} of {line.records:,}" in read.words for line in sets.check.by_diagnosis)
+    check = sets_of(read_scores(tmp_path / "new.csv", labels="optional"), calibration).check
+    assert check.words in read.words
+    assert all(f"{line.covered:,} of {line.records:,}" in read.words for line in check.by_diagnosis)
     assert main([*new, "--sr", str(tmp_path / "sr")]) == 2
     assert "no image to refer to" in capsys.readouterr().err

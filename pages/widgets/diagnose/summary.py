@@ -1,0 +1,90 @@
+"""What all sets come to: alarm, counts, promise and downloads, for X-rays, tables and data sets alike."""
+
+import streamlit as st
+
+from pages.widgets.downloads import offer_download
+from pages.widgets.text import as_text
+from ppsets_core.diagnose.exports import csv_of, json_of, parquet_of
+from ppsets_core.diagnose.review import Marks
+from ppsets_core.diagnose.set_table import SetCounts, SetTable
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.reports.sets import sets_report
+from ppsets_core.reports.structured import WHO_IS_NAMED, has_structured_report, structured_reports, zipped
+from ppsets_core.wording import scope
+
+METRICS = {
+    "one": ("One diagnosis", "The others that the model knows are not likely enough."),
+    "several": ("Several", "Cannot be told apart at this coverage: a queue for review."),
+    "none": ("None", "No diagnosis reaches the cutoff."),
+    "flagged": (
+        "Flagged",
+        "No upright frontal chest X-ray, by its look or its DICOM header: not in the other counts. The check below "
+        "counts those with a known diagnosis.",
+    ),
+}
+WITH_NAMES = "With every name and a small copy of every picture: hand it only to those who may see them."
+FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Flagged": "flagged"}
+
+
+def show_counts(counts: SetCounts, calibration: Drawn, model: str | None, *, xrays: bool) -> None:
+    """The alarm, in red where it is on; how many sets there are of each kind; what is promised."""
+    alarm = counts.alarm(calibration, model)
+    if alarm.is_on:
+        st.error(alarm.words, icon=":material/notification_important:")
+    else:
+        st.caption(alarm.words)
+    with st.container(horizontal=True, gap="medium"):
+        if not xrays:
+            st.metric("Patients", f"{len(counts):,}", width="content")
+        for reading, (label, meaning) in METRICS.items():
+            if xrays or reading != "flagged":
+                st.metric(label, f"{counts.readings[reading]:,}", help=meaning, width="content")
+    st.markdown(f":small[{scope(calibration)}]")
+    if not xrays and calibration.is_for(model) is None:
+        st.caption("Calibration and table do not both name their model; the two must belong together.")
+
+
+def choose_reading(sets: SetTable, label: str, key: str, *, missed: bool = False) -> str | None:
+    """Filter by what a set holds; `missed` offers those whose true diagnosis is not in the set, and starts there."""
+    filters = {name: kind for name, kind in FILTERS.items() if sets.xrays is not None or kind != "flagged"}
+    totals = {name: len(sets) if kind is None else sets.counts.readings[kind] for name, kind in filters.items()}
+    if missed and (number := int(sets.missed.sum())):
+        filters["Missed"], totals["Missed"] = "missed", number
+    chosen = st.segmented_control(
+        label,
+        list(filters),
+        default="Missed" if "Missed" in filters else "All",
+        required=True,
+        format_func=lambda name: f"{name} ({totals[name]:,})",
+        key=key,
+        wrap=True,
+    )
+    return filters[chosen]
+
+
+def show_downloads(sets: SetTable, *, marks: Marks | None = None, synthetic: bool = False) -> None:
+    """Every export, made only when it is asked for."""
+    name = "prediction_sets"
+    referable = 0 if sets.xrays is None else sum(has_structured_report(sets[row]) for row in range(len(sets)))
+    with st.container(horizontal=True):
+        offer_download("Download all sets (CSV)", lambda: csv_of(sets, marks), f"{name}.csv", "sets_csv")
+        offer_download(
+            "Download all sets (Parquet)", lambda: parquet_of(sets, marks), f"{name}.parquet", "sets_parquet"
+        )
+        offer_download("Download all sets (JSON)", lambda: json_of(sets, marks=marks), f"{name}.json", "sets_json")
+        offer_download(
+            "Report to print (HTML)",
+            lambda: sets_report(sets, synthetic=synthetic, marks=marks),
+            "prediction-sets-report.html",
+            "sets_report",
+            WITH_NAMES,
+        )
+        if referable:
+            offer_download(
+                "DICOM structured reports (zip)",
+                lambda: zipped(structured_reports(sets)),
+                "structured-reports.zip",
+                "sets_sr",
+            )
+    if referable:
+        st.caption(as_text(f"Structured reports for {referable:,} of {len(sets):,} X-rays (DICOM). {WHO_IS_NAMED}"))

@@ -1,0 +1,291 @@
+"""Prediction sets of X-rays and tables alike: what every card, table, check, export and report is made from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from ppsets_core.data.records import Records
+from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, novelty_threshold_for
+from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.xrays import XrayRecords
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.check import Check, check_records
+from ppsets_core.method.sets import prediction_sets
+
+READINGS = ("one", "several", "none", "flagged")
+
+
+@dataclass(frozen=True)
+class SetCounts:
+    """How many sets have one diagnosis, several or none; how many pictures are flagged, which are in no other count; of
+    how many it is known whether they are unfamiliar, and how many are. Counts of several batches add."""
+
+    one: int = 0
+    several: int = 0
+    none: int = 0
+    flagged: int = 0
+    compared: int = 0
+    unfamiliar: int = 0
+
+    def __add__(self, other: "SetCounts") -> "SetCounts":
+        return SetCounts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    def __len__(self) -> int:
+        return sum(self.readings.values())
+
+    @property
+    def readings(self) -> dict[str, int]:
+        return {reading: getattr(self, reading) for reading in READINGS}
+
+    def alarm(self, calibration: Drawn, model: str | None) -> Alarm:
+        return Alarm(self.unfamiliar, self.compared, novelty_threshold_for(calibration, model))
+
+
+@dataclass(frozen=True, eq=False)
+class SetTable:
+    """Records with their sets, in columns. A picture that does not look like a chest X-ray is flagged, not counted.
+
+    members: which diagnoses are in each set, as booleans (N, K).
+    group: the group that all records are of, where that was said once for all.
+    xrays: what only X-rays have; None for a table.
+    """
+
+    records: Records
+    calibration: Drawn
+    members: np.ndarray
+    group: str | None = None
+    xrays: XrayRecords | None = None
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, row: int) -> "SetRow":
+        return SetRow(self, row)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.records.classes
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        assert self.records.probabilities is not None
+        return self.records.probabilities
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The true diagnosis of each, as a column number; −1 where it is unknown."""
+        return np.full(len(self), -1) if self.records.labels is None else self.records.labels
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Each record's identifiers, in one string."""
+        return [" ".join(who) for who in zip(*(v.tolist() for v in self.records.identifiers.values()), strict=True)]
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return self.members.sum(axis=1)
+
+    @cached_property
+    def ranked(self) -> list[list[str]]:
+        """The diagnoses of each set, likeliest first."""
+        order = np.argsort(-self.probabilities, axis=1, kind="stable")
+        inside = np.take_along_axis(self.members, order, axis=1)
+        names = np.array(self.classes, dtype=object)[order[inside]].tolist()
+        ends = np.cumsum(self.sizes).tolist()
+        return [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    @cached_property
+    def flagged(self) -> np.ndarray:
+        if self.xrays is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.array([bool(doubt) for doubt in self.xrays.doubts], dtype=bool)
+
+    @cached_property
+    def readings(self) -> np.ndarray:
+        """One of READINGS for each, by its number."""
+        by_size = np.array([2, 0, 1])[np.minimum(self.sizes, 2)]
+        return np.where(self.flagged, 3, by_size)
+
+    @cached_property
+    def cutoffs(self) -> np.ndarray:
+        """The probability that each diagnosis needed to be in the set, (N, K)."""
+        groups = _groups(self.records, self.calibration)
+        thresholds = self.calibration.class_thresholds(len(self), len(self.classes), groups)
+        return np.broadcast_to(1 - thresholds, self.members.shape)
+
+    @cached_property
+    def covered(self) -> np.ndarray:
+        """Whether the true diagnosis is in the set; meaningless where it is unknown."""
+        return self.members[np.arange(len(self)), self.labels]
+
+    @cached_property
+    def missed(self) -> np.ndarray:
+        """Whether the true diagnosis is known and not in the set."""
+        return (self.labels >= 0) & ~self.covered
+
+    @cached_property
+    def novelty_threshold(self) -> NoveltyThreshold:
+        return novelty_threshold_for(self.calibration, self.records.model)
+
+    @cached_property
+    def unfamiliar(self) -> np.ndarray | None:
+        """Which records are unfamiliar; None where that cannot be known."""
+        return self.novelty_threshold.unfamiliar(self.records.novelty)
+
+    @cached_property
+    def counts(self) -> SetCounts:
+        kinds = SetCounts(*np.bincount(self.readings, minlength=len(READINGS)).tolist())
+        if self.unfamiliar is None:
+            return kinds
+        unfamiliar = int((self.unfamiliar & ~self.flagged).sum())
+        return replace(kinds, compared=len(self) - kinds.flagged, unfamiliar=unfamiliar)
+
+    @property
+    def alarm(self) -> Alarm:
+        """The alarm over all that are not flagged."""
+        return Alarm(self.counts.unfamiliar, self.counts.compared, self.novelty_threshold)
+
+    @cached_property
+    def check(self) -> Check | None:
+        """The sets against the true diagnoses, flagged pictures too; None where none can be checked."""
+        return check_records(self.records.labelled(), self.calibration) if len(self.records.checkable()) else None
+
+    @property
+    def not_checked(self) -> str:
+        """What to say where records with a known diagnosis are in no check."""
+        seen = int((self.labels >= 0).sum()) - len(self.records.checkable())
+        if not seen:
+            return ""
+        why = "of the training part" if self.xrays is None else "that, by their names, the bundled model was trained on"
+        return f"Not checked: {seen:,} {why}."
+
+    def provenance(self) -> Provenance:
+        """Where these sets come from, now."""
+        return Provenance(self.calibration, self.records.model, self.group)
+
+    def rows(self, reading: str | None = None, order: str = "as given") -> list[int]:
+        """The rows with one reading, 'missed' for those missed, None for all; in one of ORDERS."""
+        if reading is None:
+            chosen = np.arange(len(self))
+        else:
+            chosen = np.flatnonzero(self.missed if reading == "missed" else self.readings == READINGS.index(reading))
+        if order == "as given":
+            return chosen.tolist()
+        return sorted(chosen.tolist(), key=lambda row: ORDERS[order](self[row]))
+
+
+@dataclass(frozen=True)
+class SetRow:
+    """One row of a SetTable, for a card or a line."""
+
+    table: SetTable = field(repr=False)
+    number: int
+
+    @property
+    def name(self) -> str:
+        return self.table.names[self.number]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.table.classes
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The probability of each class, in the order of the classes."""
+        found: np.ndarray = self.table.probabilities[self.number]
+        return found
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """Every class with its probability, likeliest first."""
+        return {self.classes[i]: float(self.shares[i]) for i in np.argsort(-self.shares, kind="stable")}
+
+    @property
+    def cutoffs(self) -> dict[str, float]:
+        return dict(zip(self.classes, self.table.cutoffs[self.number].tolist(), strict=True))
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The set, likeliest first."""
+        return tuple(self.table.ranked[self.number])
+
+    @property
+    def reading(self) -> str:
+        return READINGS[self.table.readings[self.number]]
+
+    @property
+    def label(self) -> str | None:
+        """The true diagnosis, where it is known."""
+        number = self.table.labels[self.number]
+        return None if number < 0 else self.classes[number]
+
+    @property
+    def is_missed(self) -> bool:
+        return bool(self.table.missed[self.number])
+
+    @property
+    def is_unfamiliar(self) -> bool | None:
+        """None where that cannot be known."""
+        return None if self.table.unfamiliar is None else bool(self.table.unfamiliar[self.number])
+
+    @property
+    def doubt(self) -> str:
+        return "" if self.table.xrays is None else self.table.xrays.doubts[self.number]
+
+    @property
+    def thumbnail(self) -> bytes:
+        return b"" if self.table.xrays is None else self.table.xrays.thumbnails[self.number]
+
+    @property
+    def set_with_probabilities(self) -> str:
+        return ", ".join(f"{name} {self.probabilities[name]:.3f}" for name in self.members)
+
+    @property
+    def words(self) -> str:
+        """The reading of the set in a sentence or two."""
+        if not self.members:
+            return "No diagnosis is likely enough. The model is at a loss: have the X-ray read by a person."
+        if len(self.members) == 1:
+            return f"One diagnosis: {self.members[0]}."
+        if len(self.members) == len(self.classes):
+            return "Every diagnosis that the model knows remains."
+        below = [name for name in self.classes if name not in self.members]
+        others = ", ".join(below) if len(below) <= 3 else f"{len(below)} others"
+        either = " or ".join([", ".join(self.members[:-1]), self.members[-1]])
+        return f"{len(self.members)} diagnoses remain: {either}. Not likely enough: {others}."
+
+
+ORDERS = {
+    "misses first": lambda row: (not row.is_missed, row.number),
+    "as given": lambda row: row.number,
+    "most diagnoses first": lambda row: (-len(row.members), row.shares.max()),
+    "fewest diagnoses first": lambda row: (len(row.members), -row.shares.max()),
+    "least sure first": lambda row: row.shares.max(),
+    "surest first": lambda row: -row.shares.max(),
+    "by file name": lambda row: row.name,
+}
+
+
+def sets_of(
+    records: Records, calibration: Drawn, *, group: str | None = None, xrays: XrayRecords | None = None
+) -> SetTable:
+    """The sets that a calibration cuts out of probabilities. Refuses a calibration of other classes or another model.
+
+    group: the group that all records are of, such as their site, where the calibration has a threshold for each and the
+        records do not say it.
+    xrays: what `examine` found, if these are its records.
+    """
+    calibration.check_fits(records.classes, records.model)
+    if group is not None:
+        records = replace(records, groups={str(calibration.per): np.full(len(records), group)})
+    assert records.probabilities is not None
+    groups = _groups(records, calibration)
+    members = prediction_sets(records.probabilities, calibration, classes=records.classes, groups=groups)
+    return SetTable(records, calibration, members, group, xrays)
+
+
+def _groups(records: Records, calibration: Drawn) -> Sequence[str] | None:
+    own = records.groups.get(str(calibration.per))
+    return None if own is None else own.tolist()

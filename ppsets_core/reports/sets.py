@@ -1,0 +1,133 @@
+"""Prediction sets as a document: every X-ray or row with its set, under which promise, by which model."""
+
+from collections.abc import Sequence
+
+from ppsets_core.diagnose.novelty import UNFAMILIAR
+from ppsets_core.diagnose.review import Marks
+from ppsets_core.diagnose.set_table import SetRow, SetTable
+from ppsets_core.files import Refused
+from ppsets_core.reports.html import Html, element, jpeg, numbers, page, table
+from ppsets_core.reports.sections import (
+    alarm_paragraph,
+    check_section,
+    heading,
+    model_section,
+    promise_section,
+    provenance_section,
+    warnings,
+)
+
+MOST_CARDS, MOST_REFUSED, MOST_BELOW = 200, 100, 3
+READINGS = {"one": "one diagnosis", "several": "several", "none": "none", "flagged": "flagged"}
+STYLE = """
+.cards { display: grid; grid-template-columns: repeat(3, 1fr); gap: 3mm; }
+.card { border: .75pt solid #bbb; border-radius: 2mm; padding: 2mm; break-inside: avoid; font-size: 9pt; }
+.card img { display: block; width: 100%; height: 31mm; object-fit: contain; background: #000; margin-bottom: 1.5mm; }
+.card h3 { font-size: 9pt; }
+.card p { margin: 0 0 1mm; }
+.card table { font-size: 8pt; margin: 0; }
+.card td, .card th { padding: .4mm .8mm; }
+.card td + td { white-space: nowrap; width: 1%; }
+.out { color: #666; }
+@media screen and (max-width: 700px) { .cards { grid-template-columns: 1fr; } .card img { height: auto; } }
+"""
+
+
+def sets_report(sets: SetTable, *, synthetic: bool = False, marks: Marks | None = None) -> str:
+    """HTML, for screen and A4: cards where there are pictures and not too many, else a table.
+
+    It has the names of files or rows as they were given, and pictures: hand it only to those who may see them.
+    """
+    xrays, marks, origin = sets.xrays, marks or Marks(), sets.provenance()
+    what, each = ("rows", "Each row") if xrays is None else ("X-rays", "Each X-ray")
+    shown = {name: sets.counts.readings[kind] for kind, name in READINGS.items() if xrays or kind != "flagged"}
+    with_pictures = xrays is not None and len(sets) <= MOST_CARDS and all(xrays.thumbnails)
+    return page(
+        "Report of prediction sets",
+        heading("Prediction sets", f"{len(sets):,} {what}, each with the diagnoses that remain, likeliest first."),
+        warnings(sets.calibration),
+        [element("p", "These X-rays are computer-generated, not real patients.", class_="warn")] if synthetic else None,
+        numbers({name: f"{count:,}" for name, count in shown.items()}),
+        alarm_paragraph(sets.alarm),
+        promise_section(sets.calibration),
+        check_section(sets.check),
+        [element("p", sets.not_checked)] if sets.not_checked else None,
+        element("h2", each),
+        _cards(sets, marks) if with_pictures else _table(sets, marks),
+        [] if xrays is None else _left_out(xrays.refused),
+        model_section(origin.model, sets.classes),
+        provenance_section(origin),
+        style=STYLE,
+    )
+
+
+def _cards(sets: SetTable, marks: Marks) -> Html:
+    rows = (sets[number] for number in range(len(sets)))
+    return element("div", [_card(row, _review(row, marks)) for row in rows], class_="cards")
+
+
+def _card(row: SetRow, review: str) -> Html:
+    shown = [jpeg(row.thumbnail, f"X-ray {row.number + 1}"), element("h3", row.name)]
+    reviewed = [element("p", f"Review: {review}")] if review else []
+    if row.is_missed:
+        reviewed.insert(0, element("p", element("b", _missed(row))))
+    if row.doubt:
+        return element("div", shown, element("p", f"Flagged. {row.doubt}"), reviewed, class_="card")
+    unfamiliar = [element("p", UNFAMILIAR)] if row.is_unfamiliar else []
+    words, shares = element("p", row.words), _probabilities(row)
+    return element("div", shown, unfamiliar, words, shares, reviewed, class_="card")
+
+
+def _review(row: SetRow, marks: Marks) -> str:
+    mark = marks.of(row)
+    return ". ".join(filter(None, (mark.words, mark.note)))
+
+
+def _probabilities(row: SetRow) -> Html:
+    """Those in the set and the next few; each with what it needed."""
+    inside, shares, cutoffs = row.members, row.probabilities, row.cutoffs
+    below = [name for name in shares if name not in inside]
+    lines = [
+        element(
+            "tr",
+            element("td", name),
+            element("td", f"{shares[name]:.3f}"),
+            element("td", f"{'≥' if name in inside else '<'} {cutoffs[name]:.3g}"),
+            **({} if name in inside else {"class_": "out"}),
+        )
+        for name in [*inside, *below[:MOST_BELOW]]
+    ]
+    return element("table", element("tbody", lines))
+
+
+def _table(sets: SetTable, marks: Marks) -> Html:
+    identifiers = [values.tolist() for values in sets.records.identifiers.values()]
+    rows = (sets[number] for number in range(len(sets)))
+    lines = [
+        (*whose, _reading(row), row.doubt or row.set_with_probabilities or "no diagnosis", _review(row, marks))
+        for row, *whose in zip(rows, *identifiers, strict=True)
+    ]
+    names = [*sets.records.identifiers, "reading", "set, likeliest first", "review"]
+    if not any(line[-1] for line in lines):
+        lines, names = [line[:-1] for line in lines], names[:-1]
+    return table(lines, names)
+
+
+def _reading(row: SetRow) -> str:
+    unfamiliar = UNFAMILIAR.lower() if row.is_unfamiliar else ""
+    return "; ".join(filter(None, (READINGS[row.reading], unfamiliar, _missed(row) if row.is_missed else "")))
+
+
+def _missed(row: SetRow) -> str:
+    return f"missed: {row.label}"
+
+
+def _left_out(refused: Sequence[Refused]) -> list[Html]:
+    if not refused:
+        return []
+    more = len(refused) - MOST_REFUSED
+    return [
+        element("h2", f"Not readable: {len(refused):,}"),
+        table([(item.name, item.reason) for item in refused[:MOST_REFUSED]], ["file", "why"]),
+        *([element("p", f"And {more:,} more.")] if more > 0 else []),
+    ]

@@ -1,0 +1,119 @@
+"""The novelty threshold, and the alarm over a batch: its words, its rate and its false alarms."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+from ppsets_core import Records, calibrate, plan, simulate
+from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.diagnose.novelty import (
+    BY_REFERENCE,
+    DELTA,
+    IMPOSSIBLE,
+    NOTHING_ABOVE,
+    OTHER_WEIGHTS,
+    REFERENCE,
+    UNKNOWN,
+    Alarm,
+    NoveltyThreshold,
+    largest_rate,
+    novelty_threshold_for,
+)
+from ppsets_core.method.plan import NoveltyTarget
+from ppsets_core.model.novelty import statistics_of
+from ppsets_core.model_fingerprint import bundled_fingerprint
+
+OTHER = "ab" * 8
+
+
+def drawn(n: int, model: str | None = None, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    scores = rng.random(n)
+    records = Records("", scores, model=model, novelty=rng.random(n))
+    return simulate(records, plan(n, 0.1, 1.0, novelty=NoveltyTarget()), rng)
+
+
+def test_a_calibrations_own_threshold_is_used():
+    calibration = drawn(1000, bundled_fingerprint())
+    found = novelty_threshold_for(calibration, bundled_fingerprint())
+    assert (found.value, found.alpha, found.words) == (calibration.novelty_threshold, 0.05, "")
+    just_above = math.nextafter(found.value, 2)
+    assert found.unfamiliar(np.array([found.value, just_above])).tolist() == [False, True]
+    assert found.unfamiliar(None) is None
+    assert Alarm(0, 0, found).words == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("calibration", "words"),
+    [(drawn(100), IMPOSSIBLE), (dataclasses.replace(drawn(1000), novelty_threshold=1.0), NOTHING_ABOVE)],
+    ids=["too few", "came out above every X-ray"],
+)
+def test_no_alarm_possible_is_said_and_nothing_is_called_familiar(calibration, words):
+    found = novelty_threshold_for(calibration, bundled_fingerprint())
+    assert (found.value, found.words, found.unfamiliar(np.zeros(3))) == (None, words, None)
+    alarm = Alarm(0, 0, found)
+    assert (alarm.is_on, alarm.words) == (False, words)
+
+
+def test_without_a_threshold_the_public_reference_is_used_and_said():
+    found = novelty_threshold_for(calibrate(np.linspace(0, 1, 500), 0.1, 1.0), bundled_fingerprint())
+    public = bundled_scores("calibration").novelty
+    assert (found.compared_with, found.words) == (REFERENCE, BY_REFERENCE)
+    assert np.mean(public <= found.value) == pytest.approx(0.951)
+    assert found.rate == pytest.approx(beta.ppf(1 - DELTA, 50, 951), abs=1e-9)
+    assert Alarm(0, 1, found).words.endswith(f"expected. {BY_REFERENCE}")
+
+
+def test_with_other_weights_nothing_can_be_known():
+    assert statistics_of(OTHER) is None
+    found = novelty_threshold_for(drawn(1000, bundled_fingerprint()), OTHER)
+    assert (found.value, found.words) == (None, OTHER_WEIGHTS)
+
+
+def test_the_largest_rate_is_the_beta_quantile_of_the_rank_less_what_the_draw_may_miss():
+    planned = plan(1000, 0.1, 1.0, novelty=NoveltyTarget()).novelty
+    per_rank = planned.epsilon / 1.5
+    missing = next(t for t in range(1000) if (planned.m - 1) * np.exp(-per_rank * (t + 1)) <= DELTA)
+    k = planned.rank - missing
+    assert largest_rate(planned, 1000) == pytest.approx(beta.ppf(1 - DELTA, 1001 - k, k), abs=1e-9)
+    few = plan(200, 0.1, 1.0, novelty=NoveltyTarget()).novelty
+    assert 0.3 < largest_rate(few, 200) <= 1
+
+
+def test_the_alarm_in_words():
+    threshold = NoveltyThreshold(0.9, alpha=0.05, rate=0.16)
+    assert Alarm(31, 40, threshold).words == (
+        "31 of 40 X-rays are unfamiliar compared with the calibration; about 2 expected. "
+        "The promised coverage cannot be relied on here. Calibrate with X-rays like these."
+    )
+    compared = "unfamiliar compared with the calibration"
+    assert Alarm(1, 20, threshold).words == f"1 of 20 X-rays is {compared}; about 1 expected."
+    assert Alarm(0, 1, threshold).words == f"0 of 1 X-ray is {compared}; fewer than 1 expected."
+
+
+def test_the_alarm_is_on_where_the_binomial_says_that_chance_does_not_explain_it():
+    threshold = NoveltyThreshold(0.9, alpha=0.05, rate=0.16)
+    for of in (1, 5, 40, 400):
+        for count in range(of + 1):
+            assert Alarm(count, of, threshold).is_on == (binom.sf(count - 1, of, 0.16) < DELTA)
+    assert not Alarm(400, 400, dataclasses.replace(threshold, rate=1.0)).is_on
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("n", "epsilon"), [(300, 1.0), (1000, 1.0), (1000, 3.0)])
+def test_false_alarms_are_at_most_one_in_a_thousand(n, epsilon):
+    """Exact in the batch (binomial), drawn in the calibration: 2,000 calibrations, the largest threshold missed."""
+    rng = np.random.default_rng(n)
+    chosen = plan(n, 0.1, epsilon, novelty=NoveltyTarget())
+    rate = largest_rate(chosen.novelty, n)
+    false = {batch: 0.0 for batch in (10, 40, 400)}
+    for _ in range(2000):
+        scores = rng.random(n)
+        above = 1 - simulate(Records("", scores, novelty=rng.random(n)), chosen, rng).novelty_threshold
+        for batch in false:
+            least = int(binom.isf(DELTA, batch, rate)) + 1
+            false[batch] += binom.sf(least - 1, batch, above) / 2000
+    assert max(false.values()) <= 0.001

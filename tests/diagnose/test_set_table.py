@@ -1,0 +1,189 @@
+"""The sets of X-rays and tables: readings, order, counts, check, review."""
+
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ppsets_core import InputError, Records, calibrate, evaluate, one_per_patient, plan, ranked_sets, simulate
+from ppsets_core.data import read_scores
+from ppsets_core.diagnose.exports import columns_of
+from ppsets_core.diagnose.novelty import UNKNOWN
+from ppsets_core.diagnose.review import Mark, Marks
+from ppsets_core.diagnose.set_table import ORDERS, SetCounts, sets_of
+from ppsets_core.diagnose.xrays import thumbnail_of
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.places import ASSETS
+from ppsets_core.xrays import Picture, read_picture
+from ppsets_core.xrays.coronahack import is_learnt_from
+from tests.diagnose.made import cut_at, xray_sets
+from tests.many_classes import CLASSES, table
+
+SURE, TORN, LOST, OPEN = (0.9, 0.05, 0.05), (0.45, 0.5, 0.05), (0.3, 0.35, 0.35), (0.34, 0.33, 0.33)
+
+
+def read(text: str, **options) -> Records:
+    return read_scores(text.encode(), "new.csv", classes=CLASSES, labels="optional", **options)
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    return calibrate(read_scores(table(3000, 0).encode(), "cal.csv"), 0.1, 5.0, per="diagnosis")
+
+
+@pytest.mark.parametrize(
+    ("row", "threshold", "reading", "members", "words"),
+    [
+        (SURE, 0.6, "one", ("a",), "One diagnosis: a."),
+        (TORN, 0.6, "several", ("b", "a"), "2 diagnoses remain: b or a. Not likely enough: c."),
+        (LOST, 0.6, "none", (), "No diagnosis is likely enough. The model is at a loss"),
+        (OPEN, 1.0, "several", ("a", "b", "c"), "Every diagnosis that the model knows remains."),
+        (
+            (0.5, 0.4, *[0.1 / 6] * 6),
+            0.7,
+            "several",
+            ("a", "b"),
+            "2 diagnoses remain: a or b. Not likely",
+        ),
+    ],
+)
+def test_plain_readings(row, threshold, reading, members, words):
+    found = xray_sets([row], cut_at(threshold), classes=tuple("abcdefgh"[: len(row)]))[0]
+    assert (found.reading, found.members) == (reading, members)
+    assert found.words.startswith(words)
+    assert ("6 others" in found.words) is (len(row) == 8)
+    assert list(found.probabilities.values()) == sorted(row, reverse=True)
+
+
+def test_flagged_pictures_are_in_no_other_count():
+    sets = xray_sets([SURE, TORN, SURE], cut_at(0.6), doubts=["", "", "A colour picture."])
+    assert sets.counts.readings == {"one": 1, "several": 1, "none": 0, "flagged": 1}
+    assert (sets.rows("flagged"), sets.rows("one")) == ([2], [0])
+    assert len(sets.counts + sets.counts + SetCounts()) == 6
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("misses first", [2, 0, 1]),
+        ("as given", [0, 1, 2]),
+        ("most diagnoses first", [1, 0, 2]),
+        ("fewest diagnoses first", [2, 0, 1]),
+        ("least sure first", [2, 1, 0]),
+        ("surest first", [0, 1, 2]),
+        ("by file name", [2, 1, 0]),
+    ],
+)
+def test_orders(order, expected):
+    names, labels = ["c.png", "b.png", "a.png"], ["a", None, "b"]
+    assert xray_sets([SURE, TORN, LOST], cut_at(0.6), names=names, labels=labels).rows(None, order) == expected
+    assert order in ORDERS
+
+
+def test_a_calibration_of_other_diagnoses_or_another_model_is_refused(calibration):
+    records = Records("s", np.linspace(0, 1, 500), ("a", "b", "c"), model="ab" * 8)
+    drawn = simulate(records, plan(500, 0.1, 1.0), np.random.default_rng(0))
+    assert xray_sets([SURE], drawn, model="ab" * 8)[0].members == ("a",)
+    for classes in (("a", "b"), ("b", "a", "c")):
+        with pytest.raises(InputError, match=r"The calibration is for 3 classes \(a, b, c\)"):
+            xray_sets([np.full(len(classes), 1 / len(classes))], drawn, classes=classes)
+    with pytest.raises(InputError, match="another model's scores"):
+        xray_sets([SURE], drawn, model="cd" * 8)
+    with pytest.raises(InputError, match=r"for 14 classes .* Use the calibration of that model"):
+        sets_of(read_scores(b"a,b\n0.5,0.5", labels="optional"), calibration)
+
+
+def test_the_sets_of_a_table_and_their_check_are_those_of_the_library(calibration):
+    sets = sets_of(read(table(500, 1)), calibration)
+    expected = ranked_sets(sets.probabilities, calibration)
+    assert sets.ranked == [[CLASSES[i] for i in one] for one in expected]
+    assert len(sets.counts) == 500
+    assert len(sets.rows("one")) == sets.counts.one == sum(len(one) == 1 for one in expected)
+    held = evaluate(sets.probabilities, sets.labels, calibration)
+    assert sets.check.overall.coverage == held.coverage
+    assert len(sets.rows("missed")) == 500 - held.covered
+    assert all(sets[row].label not in sets[row].members for row in sets.rows("missed"))
+    assert sets_of(read(table(20, 1, labelled=False)), calibration).check is None
+
+
+def test_training_rows_are_not_checked_and_that_is_said(calibration):
+    sets = sets_of(read(table(20, 1, extra={"split": ["train", "test"] * 10})), calibration)
+    assert sets.check.overall.records == 10
+    assert sets.not_checked == "Not checked: 10 of the training part."
+
+
+def test_each_group_gets_its_own_threshold_and_an_unknown_one_everything():
+    text = table(2000, 0, extra={"site": ["north", "south"] * 1000})
+    chosen = plan(2000, 0.1, 5.0, per="site", groups=["north", "south"])
+    drawn = simulate(read_scores(text.encode(), "cal.csv", group="site"), chosen, np.random.default_rng(0))
+    patients = read(table(3, 5, extra={"site": ["north", "south", "east"]}), group="site")
+    found = sets_of(patients, drawn)
+    for row, threshold in enumerate([*drawn.thresholds, 1.0]):
+        assert found.members[row].tolist() == (1 - patients.probabilities[row] <= threshold).tolist()
+        assert set(found[row].cutoffs.values()) == {1 - threshold}
+    assert len(found.ranked[2]) == 14
+    bare = dataclasses.replace(patients, groups={})
+    south = sets_of(bare, drawn, group="south").members
+    assert (south == (1 - patients.probabilities <= drawn.thresholds[1])).all()
+    with pytest.raises(InputError, match="say which site"):
+        sets_of(bare, drawn)
+
+
+def test_without_novelty_it_is_said_that_it_cannot_be_known(calibration):
+    sets = sets_of(read(table(20, 1)), calibration)
+    assert (sets.alarm.of, sets.alarm.is_on, sets.alarm.words) == (0, False, UNKNOWN)
+    assert sets.unfamiliar is None
+    assert "unfamiliar" not in columns_of(sets)
+
+
+def test_a_patient_is_one_in_any_spelling():
+    patients = ["P1", "p1 ", "17", "017", ""]
+    sets = xray_sets([SURE] * 5, cut_at(0.6), labels=["a"] * 5, patients=patients)
+    assert len(one_per_patient(sets.records.labelled())) == 3
+
+
+@pytest.mark.parametrize("patients", [["P1", None], ["P1", ""]])
+def test_patients_count_where_every_checked_x_ray_has_the_column(patients):
+    for labels, known in ((["a", None], True), (["a", "b"], None not in patients)):
+        records = xray_sets([SURE, TORN], cut_at(0.6), labels=labels, patients=patients).records.labelled()
+        assert records.has_patients is known
+
+
+def test_what_the_bundled_model_learnt_from_is_not_checked_and_that_is_said():
+    rows = (ASSETS / "coronahack_split.csv").read_text(encoding="utf-8").splitlines()[1:]
+    names = [next(row for row in rows if part in row.split(",")).split(",")[0] for part in ("train", "validation")]
+    assert is_learnt_from(f"normal/{names[0]}.jpeg (2)"), "the second file of that name, as a listing calls it"
+    for model, checked in ((bundled_fingerprint(), 1), (None, 2)):
+        found = xray_sets([SURE] * 2, cut_at(0.6), names=names, labels=["a"] * 2, model=model)
+        assert found.check.overall.records == checked
+        assert found.not_checked.startswith("Not checked: 1 ") is (checked == 1)
+    alone = xray_sets([SURE], cut_at(0.6), names=names[:1], labels=["a"], model=bundled_fingerprint())
+    assert alone.check is None
+    assert xray_sets([SURE], cut_at(0.6), names=names[:1], model=bundled_fingerprint()).not_checked == ""
+
+
+def test_a_mark_stands_for_its_set_only_and_is_exported():
+    sets, marks = xray_sets([SURE, TORN, LOST], cut_at(0.6)), Marks()
+    assert marks.of(sets[0]) == Mark()
+    marks.put(sets[0], Mark("another", "b", "left base"))
+    marks.put(sets[1], Mark("agree", "b", "=1+1"))
+    assert marks.of(xray_sets([SURE, TORN, LOST], cut_at(1.0))[0]).verdict == "", "another set"
+    columns = columns_of(sets, marks=marks)
+    assert columns["review"] == ["Another diagnosis", "Agree", ""]
+    assert columns["reviewer's diagnosis"] == ["b", "", ""]
+    assert columns["reviewer's note"] == ["left base", "=1+1", ""]
+    assert "review" not in columns_of(sets)
+    words = [mark.words for mark in (Mark(), Mark("another", "b"), Mark("agree", "b"), Mark(note="blurred"))]
+    assert words == ["", "Another diagnosis: b", "Agree", "Note"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"), [((900, 1200), (427, 320)), ((100, 80), (80, 100)), ((10, 40_000), (960, 1))]
+)
+def test_thumbnails_are_small_whatever_the_picture(shape, size):
+    grey = np.linspace(0, 1, shape[0] * shape[1], dtype=np.float32).reshape(shape)
+    small = thumbnail_of(Picture("x", grey, 0.0))
+    assert Image.open(io.BytesIO(small)).size == size
+    assert abs(read_picture(small, "x").grey.mean() - 0.5) < 0.02
