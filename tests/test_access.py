@@ -36,12 +36,6 @@ def test_roles_come_from_the_claim_letter_for_letter(groups, roles):
     assert person(groups).roles == roles
 
 
-@pytest.mark.parametrize("expires", [float("nan"), float("inf"), True, "never", None])
-def test_a_token_that_never_expires_is_no_log_in(expires):
-    with pytest.raises(AccessError, match="until when"):
-        RULES.person({**WHO, "exp": expires, "groups": ["data"]})
-
-
 @pytest.mark.parametrize("rules", [{}, {"curator": "", "steward": []}])
 def test_without_rules_nobody_has_a_role(rules):
     nobody = RoleRules.of(rules)
@@ -64,9 +58,6 @@ def test_each_role_may_what_it_is_for_and_what_a_viewer_may():
             else:
                 with pytest.raises(AccessError, match=f"Only a {role} may"):
                     person(groups).check(role)
-
-
-def test_nobody_may_anything_without_a_role():
     with pytest.raises(AccessError):
         person([]).check(VIEWER)
 
@@ -76,17 +67,23 @@ def test_expiry_is_judged_at_the_moment_of_asking(monkeypatch):
     curator.check(CURATOR)
     later = time.time() + 61
     monkeypatch.setattr(access.time, "time", lambda: later)
-    with pytest.raises(AccessError, match="expired"):
-        curator.check(CURATOR)
-    with pytest.raises(AccessError, match="expired"):
-        curator.check(VIEWER)
+    for role in (CURATOR, VIEWER):
+        with pytest.raises(AccessError, match="expired"):
+            curator.check(role)
 
 
-@pytest.mark.parametrize("claim", ["iss", "sub", "exp"])
-@pytest.mark.parametrize("value", [None, "", True, [], "x" * 256])
-def test_a_token_that_does_not_say_who_or_until_when_is_no_log_in(claim, value):
-    with pytest.raises(AccessError):
-        RULES.person({**WHO, "exp": time.time() + 60, "groups": ["data"], claim: value})
+@pytest.mark.parametrize(
+    ("claim", "values"),
+    [
+        ("iss", [None, "", True, [], "x" * 256]),
+        ("sub", [None, "", True, [], "x" * 256]),
+        ("exp", [None, "", True, [], "never", float("nan"), float("inf")]),
+    ],
+)
+def test_a_token_that_does_not_say_who_or_until_when_is_no_log_in(claim, values):
+    for value in values:
+        with pytest.raises(AccessError, match="until when" if claim == "exp" else None):
+            RULES.person({**WHO, "exp": time.time() + 60, "groups": ["data"], claim: value})
 
 
 @pytest.mark.parametrize("section", [{"admin": ["x"]}, {"claim": 7}, {"curator": 7}, {"steward": [7]}, {"claim": ""}])

@@ -13,6 +13,18 @@ def button(at: AppTest, start: str):
     return found
 
 
+def release(at: AppTest, price: str = "ε") -> AppTest:
+    """Open Calibrate's confirm step and confirm it."""
+    button(at, "Calibrate …").click().run()
+    return button(at, f"Spend {price}").click().run()
+
+
+def field(elements, start: str):
+    """The one text or number field whose key starts so."""
+    (found,) = [each for each in elements if each.key and each.key.startswith(start)]
+    return found
+
+
 def labels(at: AppTest) -> list[str]:
     return [each.label for each in at.button]
 

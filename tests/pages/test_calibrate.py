@@ -1,12 +1,14 @@
 """Calibrate: what was read, the plan that follows the choices, and calibrations that were saved."""
 
+import json
+
 import numpy as np
 import pytest
 
-from ppsets_core import Ledger, calibrate, plan, simulate, smallest_epsilon
+from ppsets_core import calibrate, plan, simulate, smallest_epsilon
 from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.rules import DEFAULT, RULES
-from tests.ledger.spending import records_of
+from tests.ledger.spending import records_of, spend
 from tests.pages.driving import button, labels, metrics, texts
 
 SCORES = np.linspace(0, 1, 500)
@@ -35,6 +37,7 @@ def test_plans_of_both_rules_follow_the_sliders(upload):
         assert f"Bins m: {chosen.m:,}" in said
         assert f"level: {chosen.level:.4f}" in said
     assert f"γ: {plan(700, 0.2, 0.8, method='paper').gamma:.4g}" in said
+    assert "about rank " in said, "the paper's level lies between two ranks"
     rank, shown = conformal_rank(700, 0.2), metrics(at)
     assert shown["Extra margin for privacy"] == [
         f"{round(chosen.level * 700 - rank, 1):g} of 700 records" for chosen in plans
@@ -71,34 +74,16 @@ def test_trivial_plan_is_told_before_spending_and_its_remedy_applies(upload, led
     assert ledger.releases() == []
 
 
-def test_a_gamma_of_ones_own_does_not_stand_in_the_way_of_a_rule_without_one(upload):
-    at = upload(120)
-    at.select_slider(key="epsilon").set_value(0.02).run()
-    at.number_input(key="own_gamma").set_value(0.25).run()
-    assert not at.error
-    at.button(key="apply_sharp").click().run()
-    assert "Calibrate …" in labels(at)
-
-
 def test_where_only_the_other_rule_has_enough_records_it_is_offered(upload):
     at = upload(60)
+    at.number_input(key="own_gamma").set_value(0.25).run()
+    assert not at.error, "the sharp rule has no γ"
     assert "use_sharp" not in {each.key for each in at.button}
     at.radio(key="rule").set_value("paper").run()
     assert "Too few records for this α and ε" in texts(at)
     at.button(key="use_sharp").click().run()
     assert at.radio(key="rule").value == "sharp"
     assert "Calibrate …" in labels(at)
-    assert "use_sharp" not in {each.key for each in at.button}
-
-
-def test_saved_calibration_of_another_model_is_warned_of_before_and_after_it_is_used(at):
-    saved = calibrate(records_of(SCORES, model="0" * 16), 0.1, 1.0)
-    at.radio(key="source").set_value("A saved calibration").run()
-    file = at.file_uploader(key="saved_calibration")
-    file.set_value(("kept.json", saved.to_json().encode(), "application/json")).run()
-    assert texts(at).count("its coverage does not hold") == 1
-    button(at, "Use this calibration").click().run()
-    assert texts(at).count("its coverage does not hold") == 1
 
 
 def test_choices_are_kept_when_the_screen_is_left_and_a_file_is_forgotten_when_removed(upload, app):
@@ -126,17 +111,20 @@ def test_bad_score_files_get_a_sentence(upload, content, told):
     assert not at.exception
 
 
-def test_saved_release_is_loaded_and_a_simulation_is_marked(at, ledger):
-    simulated = simulate(SCORES, plan(len(SCORES), 0.1, 1.0), np.random.default_rng(0))
-    released = calibrate(SCORES, 0.1, 1.0)
+def load(at, content: bytes):
     at.radio(key="source").set_value("A saved calibration").run()
-    file = at.file_uploader(key="saved_calibration")
-    file.set_value(("trial.json", simulated.to_json().encode(), "application/json")).run()
-    button(at, "Use this simulation").click().run()
+    return at.file_uploader(key="saved_calibration").set_value(("kept.json", content, "application/json")).run()
+
+
+def test_saved_release_is_loaded_and_a_simulation_is_marked(at):
+    simulated = simulate(SCORES, plan(len(SCORES), 0.1, 1.0), np.random.default_rng(0))
+    button(load(at, simulated.to_json().encode()), "Use this simulation").click().run()
     assert "Simulation, not a release" in texts(at)
-    file = at.file_uploader(key="saved_calibration")
-    file.set_value(("kept.json", released.to_json().encode(), "application/json")).run()
+    released = calibrate(records_of(SCORES, model="0" * 16), 0.1, 1.0)
+    load(at, released.to_json().encode())
+    assert texts(at).count("its coverage does not hold") == 1, "it is of another model"
     button(at, "Use this calibration").click().run()
+    assert texts(at).count("its coverage does not hold") == 1
     assert "Simulation" not in texts(at)
     assert "Calibrated with kept.json" in texts(at)
     assert metrics(at)["Threshold ŝ"] == [f"{released.threshold:.6g}"]
@@ -144,16 +132,18 @@ def test_saved_release_is_loaded_and_a_simulation_is_marked(at, ledger):
 
 @pytest.mark.parametrize("content", [b"{}", b"\xff\xfe", b"[" * 20_000, b'{"format": "other"}'])
 def test_bad_saved_calibrations_get_a_sentence(at, content):
-    at.radio(key="source").set_value("A saved calibration").run()
-    at.file_uploader(key="saved_calibration").set_value(("x.json", content, "application/json")).run()
+    load(at, content)
     assert "This calibration cannot be used" in texts(at)
     assert "Calibrated with" not in texts(at)
 
 
-def test_names_are_shown_as_text(upload, home):
-    at = upload(700, name="<b>x<i> $a$ [l](e).csv")
-    button(at, "Calibrate …").click().run()
-    confirm = next(each.value for each in at.markdown if "Spend ε" in each.value)
-    assert r"\<b\>x\<i\> \$a\$ \[l\]\(e\)" in confirm
-    button(at, "Spend ε").click().run()
-    assert Ledger(home / "ledger.sqlite").accounts()
+def test_a_saved_release_is_compared_with_the_ledger(at, ledger):
+    ledger.open_account("ward", 5)
+    document = json.loads(spend(ledger, 1.0, np.linspace(0, 1, 700), "ward", m=100).to_json())
+    other = 0.5 if document["threshold"] != 0.5 else 0.6
+    for change, said in (({}, ""), ({"threshold": other}, "changed since"), ({"dataset": "elsewhere"}, "not know")):
+        load(at, json.dumps(document | change).encode())
+        found = texts(at)
+        assert ("changed since it was released" in found) is (said == "changed since")
+        assert ("does not know this release" in found) is (said == "not know")
+        assert ("Use this calibration" in labels(at)) is (said != "changed since")

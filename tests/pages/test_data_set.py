@@ -4,7 +4,7 @@ import pytest
 
 from pages.widgets import choose_files as listing
 from tests.data.data_sets import records_frame, write_parts
-from tests.pages.driving import button, labels, metrics, texts
+from tests.pages.driving import button, labels, metrics, release, texts
 from tests.pages.waiting import finish
 
 SOURCE = "A data set of the server"
@@ -31,12 +31,11 @@ def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledge
     shown = metrics(at)
     assert shown["Records read"] == ["900"]
     assert shown["Records used"] == shown["Patients"]
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
+    release(at)
     finish(at, "prepare_release")
     assert "Your calibration" in texts(at)
-    (release,) = ledger.releases("ward")
-    assert (f"{release.calibration.n:,}", release.calibration.unit) == (shown["Records used"][0], "patient")
+    (made,) = ledger.releases("ward")
+    assert (f"{made.calibration.n:,}", made.calibration.unit) == (shown["Records used"][0], "patient")
     at.switch_page("pages/diagnose.py").run()
     at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
     at.segmented_control(key="table_way").set_value(SOURCE).run()
@@ -50,8 +49,7 @@ def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledge
 def test_whoever_turns_to_other_records_while_it_is_counted_pays_nothing(screen, data, ledger):
     write_parts(records_frame(900), data / "ward", 3)
     at = read(screen("calibrate"))
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
+    release(at)
     at.radio(key="source").set_value("Bundled CoronaHack scores").run()
     assert "prepare_release" not in at.session_state
     at.run()
@@ -63,8 +61,7 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     frame = records_frame(300)
     write_parts(frame, data / "my ward_1", 2)
     at = read(screen("calibrate"), "my ward_1")
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
+    release(at)
     finish(at, "prepare_release")
     write_parts(frame.assign(label=""), data / "new", 2)
     at.switch_page("pages/diagnose.py").run()
@@ -86,8 +83,7 @@ def test_a_bad_row_costs_nothing_and_is_named(screen, data, ledger):
     frame.loc[800, "viral"] = 1.5
     write_parts(frame, data / "ward", 3)
     at = read(screen("calibrate"))
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
+    release(at)
     finish(at, "prepare_release")
     assert "ward/part-00002.parquet, row 201, column 'viral': the probability is outside" in texts(at)
     assert ledger.releases() == []
@@ -109,11 +105,8 @@ def _made(path):
     return path
 
 
-def test_without_data_sets_there_is_no_such_source(screen, data):
+def test_without_data_sets_there_is_no_such_source_and_a_silent_cluster_is_said(screen, data, monkeypatch):
     assert SOURCE not in screen("calibrate").radio(key="source").options
-
-
-def test_a_cluster_that_does_not_answer_is_said(screen, data, monkeypatch):
     write_parts(records_frame(60), data / "ward", 1)
     monkeypatch.setenv("PPSETS_CLUSTER", "tcp://192.0.2.1:8786")
     at = screen("calibrate")

@@ -9,7 +9,7 @@ from PIL import Image
 from ppsets_core import Calibration, plan
 from tests.browser.samples import CLASSES
 from tests.drawn_xrays import draw_xrays
-from tests.pages.driving import button, labels, metrics, texts
+from tests.pages.driving import button, labels, metrics, release, texts
 from tests.pages.waiting import finish
 
 CUTOFFS = dict(zip(CLASSES, (0.2, 0.001, 0.25), strict=True))
@@ -57,11 +57,10 @@ def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has(each):
 
 def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
     at = each()
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε = 1").click().run()
-    (release,) = ledger.releases("ward")
-    drawn = release.calibration
-    assert (drawn.per, drawn.classes, float(release.epsilon)) == ("diagnosis", CLASSES, 1.0)
+    release(at, "ε = 1")
+    (made,) = ledger.releases("ward")
+    drawn = made.calibration
+    assert (drawn.per, drawn.classes, float(made.epsilon)) == ("diagnosis", CLASSES, 1.0)
     shown = metrics(at)
     assert [shown[name] for name in CLASSES] == [[f"≥ {1 - threshold:.4g}"] for threshold in drawn.thresholds]
     assert "for each diagnosis" in texts(at)
@@ -73,24 +72,12 @@ def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
     assert metrics(at)[CLASSES[0]] == shown[CLASSES[0]]
 
 
-def test_an_earlier_release_for_all_together_is_told_apart(each, upload, ledger):
-    at = upload(700)
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
-    at = each()
-    assert "Last release of 'ward': α = 0.1, ε = 1, the sharp rule" in texts(at)
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
-    assert [release.calibration.per for release in ledger.releases()] == [None, "diagnosis"]
-
-
 def test_where_the_chosen_rule_cannot_the_one_that_can_is_used_and_said(each, ledger):
     at = each()
     at.radio(key="rule").set_value("paper").run()
     assert "The paper's rule holds for all patients together only, so the sharp rule is used" in texts(at)
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
-    assert [release.calibration.method for release in ledger.releases()] == ["sharp"]
+    release(at)
+    assert [made.calibration.method for made in ledger.releases()] == ["sharp"]
 
 
 def test_scores_without_labels_have_one_promise_only(each, upload):
@@ -100,15 +87,6 @@ def test_scores_without_labels_have_one_promise_only(each, upload):
     assert "promise" not in {one.key for one in at.radio}
     assert "for each diagnosis it needs labels" in texts(at)
     assert "Calibrate …" in labels(at)
-
-
-def test_over_budget_offers_what_is_left(each, ledger):
-    at = each()
-    at.number_input(key=next(e.key for e in at.number_input if e.key.startswith("budget_"))).set_value(0.5).run()
-    button(at, "Use ε = 0.5").click().run()
-    assert metrics(at)["ε for each diagnosis"] == ["0.25"]
-    assert "Calibrate …" in labels(at)
-    assert ledger.releases() == []
 
 
 def calibrated() -> Calibration:

@@ -13,12 +13,9 @@ from tests.ledger.spending import spend
 from tests.pages.driving import ROOT, button, labels, metrics, texts
 
 
-def test_nothing_is_calibrated_at_first(app):
+def test_demo_is_one_click_and_one_charge_for_all_sessions(app, ledger):
     assert "No calibration yet" in texts(app)
     assert "Threshold ŝ" not in metrics(app)
-
-
-def test_demo_is_one_click_and_one_charge_for_all_sessions(app, ledger):
     button(app, "Try the demo").click().run()
     other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     button(other, "Try the demo").click().run()

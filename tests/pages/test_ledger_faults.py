@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.guard import UNEXPECTED
-from ppsets_core import Ledger, Simulation
+from ppsets_core import Ledger
 from tests.ledger.powers import as_ordinary_user
 from tests.ledger.spending import spend
 from tests.pages.driving import ROOT, button, labels, texts
@@ -109,13 +109,6 @@ def test_release_is_refused_where_the_ledger_cannot_be_written(confirming, ledge
     assert "active_calibration" not in at.session_state
     assert ledger.account("ward").spent == Decimal("0.5")
     assert [account.name for account in ledger.accounts()] == ["ward"]
-
-
-def test_demo_without_a_usable_ledger_is_a_simulation_and_says_why(app, home):
-    noise(home / "ledger.sqlite")
-    at = button(app, "Try the demo").click().run()
-    assert isinstance(at.session_state["active_calibration"], Simulation)
-    assert "no private release" in told(at)
 
 
 def test_ledger_screen_when_the_clock_was_set_back(ledger, screen, monkeypatch):

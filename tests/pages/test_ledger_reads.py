@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ppsets_core.ledger import store
-from tests.pages.driving import ROOT, button, texts
+from tests.pages.driving import ROOT, release, texts
 
 
 @pytest.fixture
@@ -46,9 +46,7 @@ def test_where_calibrate_is_the_first_screen_of_a_new_ledger(counted, home):
 
 
 def test_with_releases_in_the_ledger(upload, counted):
-    at = upload(700)
-    button(at, "Calibrate …").click().run()
-    button(at, "Spend ε").click().run()
+    at = release(upload(700))
     assert "Your calibration" in texts(at)
     move_both_sliders(at, counted)
 

@@ -17,7 +17,7 @@ from ppsets_core.model.report import report
 from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import named
 from tests.model.chests import small_model
-from tests.pages.driving import ROOT, button, labels, metrics, texts
+from tests.pages.driving import ROOT, button, field, labels, metrics, texts
 from tests.pages.waiting import finish
 
 PRIVATE = Settings(1, 8, 1e-3, PrivacySettings(epsilon=3.0, delta=1e-3, clip=1.0))
@@ -70,38 +70,24 @@ def test_the_card_shows_what_the_bundled_scores_say(model_screen):
     assert len(at.get("plotly_chart")) == 2
 
 
-def test_other_weights_put_the_calibration_aside_and_back(model_screen, weights):
-    at = calibrated(model_screen("Weights"))
+def test_other_weights_put_aside_what_belonged_to_the_ones_before_and_back(model_screen, weights):
+    at, held = calibrated(model_screen("Weights")), ("classify_calibration", "xrays_listed", "reading_xrays")
+    for name in held:
+        at.session_state[name] = "of the weights before"
     assert button(at, "Back to").disabled
+    at.file_uploader[0].set_value(("evil.safetensors", b"\x80\x04pickle", "application/octet-stream")).run()
+    button(at, "Use these").click().run()
+    assert "evil.safetensors is a pickle" in texts(at)
+    assert at.session_state["active_calibration"] is not None
     at.file_uploader[0].set_value(("mine_*2*.safetensors", weights, "application/octet-stream")).run()
     button(at, "Use these").click().run()
     assert "now classifies with mine_*2*.safetensors" in texts(at)
     assert "no longer active" in texts(at)
     assert at.session_state["active_calibration"] is None
+    assert not any(name in at.session_state for name in held)
     button(at, "Back to").click().run()
     assert "now classifies with the bundled ResNet-18" in texts(at)
     assert "no longer active" not in texts(at)
-
-
-def test_other_weights_give_up_xrays_that_are_being_classified_to_calibrate(model_screen, weights):
-    at, held = model_screen("Weights"), ("classify_calibration", "xrays_listed", "reading_xrays")
-    for name in held:
-        at.session_state[name] = "of the weights before"
-    at.file_uploader[0].set_value(("mine.safetensors", weights, "application/octet-stream")).run()
-    button(at, "Use these").click().run()
-    assert not any(name in at.session_state for name in held)
-
-
-def test_what_is_no_safetensors_file_is_refused_and_changes_nothing(model_screen):
-    at = calibrated(model_screen("Weights"))
-    at.file_uploader[0].set_value(("evil.safetensors", b"\x80\x04pickle", "application/octet-stream")).run()
-    button(at, "Use these").click().run()
-    assert "evil.safetensors is a pickle" in texts(at)
-    assert at.session_state["active_calibration"] is not None
-
-
-def test_weights_survive_the_way_through_bytes(weights):
-    assert model_from(weights).classes == load_model().classes
     with pytest.raises(FileError):
         model_from(weights[:1000])
 
@@ -129,19 +115,13 @@ def test_fine_tune_watch_and_use(model_screen, labelled_zip):
     assert at.session_state["active_calibration"] is None
 
 
-def test_private_fine_tuning_asks_for_its_loss_and_says_what_is_not_private(model_screen):
+def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, labelled_zip, ledger):
     at = model_screen("Fine-tune")
     assert "tune_epsilon" not in [each.key for each in at.number_input]
     at.toggle(key="tune_private").set_value(True).run()
-    assert at.number_input(key="tune_epsilon").value == 3.0
-    assert at.select_slider(key="tune_delta").value == 1e-5
+    assert (at.number_input(key="tune_epsilon").value, at.select_slider(key="tune_delta").value) == (3.0, 1e-5)
     assert "are not private" in texts(at)
     assert "ε is for one X-ray" in texts(at)
-
-
-def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, labelled_zip, ledger):
-    at = model_screen("Fine-tune")
-    at.toggle(key="tune_private").set_value(True).run()
     at.text_input(key="tune_classes").set_value("cat, dog").run()
     at = privately(at, labelled_zip)
     assert "No X-ray has one of the labels cat, dog" in texts(at)
@@ -159,23 +139,6 @@ def privately(at, content: bytes, name: str = "mine.zip"):
     return finish(at, "tuning_job")
 
 
-def test_a_confirmed_training_whose_start_was_interrupted_is_started_by_the_next_run(model_screen, labelled_zip):
-    """A second click interrupts the run of the first, say while the network is loaded."""
-    at = quick(model_screen("Fine-tune"))
-    at.text_input(key="tune_classes").set_value("cat, dog").run()
-    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
-    button(at, "Fine-tune …").click().run()
-    at.session_state["pending_training"].is_confirmed = True
-    at = finish(at.run(), "tuning_job")
-    assert "No X-ray has one of the labels cat, dog" in texts(at), "it began"
-    assert "pending_training" not in at.session_state
-    button(at, "Fine-tune …").click().run()
-    at.session_state["pending_training"].is_confirmed = True
-    at.number_input(key="tune_epsilon").set_value(2.0).run()
-    at.number_input(key="tune_epsilon").set_value(3.0).run()
-    assert "Fine-tune …" in labels(at), "terms that were left are confirmed anew"
-
-
 def quick(at):
     """Private, in two epochs and in batches that thirty X-rays fill."""
     at.toggle(key="tune_private").set_value(True).run()
@@ -189,6 +152,10 @@ def quick(at):
 def test_private_fine_tuning_is_confirmed_charged_once_and_refused_over_budget(model_screen, labelled_zip, ledger):
     at = quick(model_screen("Fine-tune"))
     at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
+    field(at.number_input, "budget_tune").set_value(1.0).run()
+    assert "ε = 3 is more than the whole budget of 1 for mine" in texts(at)
+    assert not {"Fine-tune", "Fine-tune …"} & set(labels(at))
+    field(at.number_input, "budget_tune").set_value(5.0).run()
     button(at, "Fine-tune …").click().run()
     assert "Spend ε = 3 and δ = 0.001 of the budget of mine?" in texts(at)
     assert "5 in all, of which releases under this name have cost 0" in texts(at)
@@ -197,9 +164,7 @@ def test_private_fine_tuning_is_confirmed_charged_once_and_refused_over_budget(m
     assert not any(label.startswith("Spend") for label in labels(at)), "other terms were confirmed by nobody"
     button(at, "Fine-tune …").click().run()
     assert ledger.releases() == []
-    at.text_input(key=next(e.key for e in at.text_input if e.key.startswith("training_reason"))).set_value(
-        "our scanner"
-    )
+    field(at.text_input, "training_reason").set_value("our scanner")
     button(at, "Spend ε = 2").click().run()
     at = finish(at, "tuning_job")
     assert not at.error
@@ -214,14 +179,6 @@ def test_private_fine_tuning_is_confirmed_charged_once_and_refused_over_budget(m
     assert "Not everyone in these records has room for ε = 2" in texts(over)
     assert [one.account for one in ledger.refusals()] == ["third"]
     assert len(ledger.releases()) == 2
-
-
-def test_private_fine_tuning_beyond_the_whole_budget_is_not_offered(model_screen, labelled_zip, ledger):
-    ledger.open_account("mine", 1)
-    at = quick(model_screen("Fine-tune"))
-    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
-    assert "ε = 3 is more than the whole budget of 1 for mine" in texts(at)
-    assert not {"Fine-tune", "Fine-tune …"} & set(labels(at))
 
 
 @pytest.mark.training
@@ -261,14 +218,9 @@ def test_cancelled_before_the_charge_costs_nothing_and_after_it_what_was_charged
     assert late.is_wasted
 
 
-def test_too_few_x_rays_is_a_sentence(model_screen):
+def test_fine_tuning_that_is_refused_or_cancelled_keeps_nothing(model_screen, labelled_zip):
     at = tune(model_screen("Fine-tune"), [("notes.zip", b"no zip at all", "application/zip")])
     assert at.error
-    assert "What came out" not in [each.value for each in at.subheader]
-
-
-def test_cancelled_fine_tuning_keeps_nothing(model_screen, labelled_zip):
-    at = model_screen("Fine-tune")
     at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
     button(at, "Fine-tune").click().run()
     at.session_state["tuning_job"].cancel()

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets.settings import EPSILONS
 from pages.widgets.text import as_text
+from ppsets_core.wording import weak_budget
 from tests.pages.driving import ROOT
 
 NO_TORCH = """
@@ -34,8 +35,11 @@ def test_text_keeps_its_letters_and_nothing_of_its_markup(name):
     assert name not in escaped
 
 
-def test_lines_become_one():
+def test_lines_become_one_and_a_budget_that_protects_nobody_is_said_so():
     assert as_text("a\n# b\r\n\tc") == r"a \# b c"
+    assert weak_budget(2) == weak_budget(10) == ""
+    assert "60,000" in weak_budget(11)
+    assert "10^300" in weak_budget(1000)
 
 
 def test_epsilons_are_round_and_evenly_spaced_on_a_logarithmic_scale():

@@ -26,23 +26,19 @@ def test_server_folders_are_those_below_the_data_directory(tmp_path):
             inside(base, name)
 
 
-def test_server_folders_are_offered_only_where_a_data_directory_is_configured(screen, tmp_path, monkeypatch):
+def on_server(screen, data, monkeypatch):
     at = screen("calibrate")
     at.radio(key="source").set_value("X-rays with labels").run()
     assert list(at.segmented_control(key="calibrate_way").options) == ["Files or a zip", "A folder"]
-    monkeypatch.setenv("PPSETS_DATA", str(tmp_path))
-    at.run()
-    assert "On the server" in at.segmented_control(key="calibrate_way").options
+    monkeypatch.setenv("PPSETS_DATA", str(data))
+    at.run().segmented_control(key="calibrate_way").set_value("On the server").run()
+    return at.selectbox(key="calibrate_server").set_value(".").run()
 
 
 def test_classified_xrays_name_the_model_that_classified_them(screen, tmp_path, monkeypatch):
     (tmp_path / "normal").mkdir()
     Image.fromarray((draw_xrays(1, 0)[0].grey * 255).astype(np.uint8)).save(tmp_path / "normal" / "a.png")
-    monkeypatch.setenv("PPSETS_DATA", str(tmp_path))
-    at = screen("calibrate")
-    at.radio(key="source").set_value("X-rays with labels").run()
-    at.segmented_control(key="calibrate_way").set_value("On the server").run()
-    at.selectbox(key="calibrate_server").set_value(".").run()
+    at = on_server(screen, tmp_path, monkeypatch)
     at.button(key="classify").click().run()
     finish(at, "classify_calibration")
     assert at.session_state["reading_xrays"].records.model == bundled_fingerprint()
@@ -53,11 +49,7 @@ def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp
     data.mkdir()
     Image.new("L", (64, 64)).save(data / "a.png")
     (data / "notes.txt").write_text("no picture")
-    monkeypatch.setenv("PPSETS_DATA", str(data))
-    at = screen("calibrate")
-    at.radio(key="source").set_value("X-rays with labels").run()
-    at.segmented_control(key="calibrate_way").set_value("On the server").run()
-    at.selectbox(key="calibrate_server").set_value(".").run()
+    at = on_server(screen, data, monkeypatch)
     assert "1 X-ray found" in texts(at)
     assert "have no labels" in texts(at)
     assert list(at.dataframe[0].value["file"]) == ["notes.txt"]
