@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ppsets_core import Ledger, plan, simulate
-from ppsets_core.data.checked import check_data_set
-from ppsets_core.data.counting import choose, count
+from ppsets_core.data.counts import Selection, select
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.exports import write_sets
 from ppsets_core.model import load_model
@@ -73,9 +72,9 @@ def bare(folder: Path, m: int) -> np.ndarray:
 def scores(folder: Path, rows: int) -> None:
     write_scores(folder, rows, None)
     ledger = Ledger(folder / "ledger.sqlite")
-    chosen = choose(open_source(folder))
+    chosen = select(open_source(folder))
     planned = plan(len(chosen), 0.1, 1.0)
-    ours = timed_twice(lambda: count(chosen, planned, ledger.identify(len(chosen))))
+    ours = timed_twice(lambda: chosen.counts(planned, ledger.cohorts(len(chosen))))
     plain = timed_twice(lambda: bare(folder, planned.m))
     print(f"{rows:,} scores, m = {planned.m:,}: {ours[0]:.1f} s, {rows / ours[0] / 1e6:.1f} million a second, {peak()}")
     share, own = plain / ours
@@ -87,9 +86,9 @@ def patients(folder: Path, rows: int, number: int) -> None:
     ledger = Ledger(folder / "ledger.sqlite")
     opened = open_source(folder)
     start = time.perf_counter()
-    chosen = choose(opened)
+    chosen = select(opened)
     middle = time.perf_counter()
-    counted = count(chosen, plan(len(chosen), 0.1, 1.0), ledger.identify(len(chosen)))
+    counted = chosen.counts(plan(len(chosen), 0.1, 1.0), ledger.cohorts(len(chosen)))
     end = time.perf_counter()
     spent = f"choosing {middle - start:.0f} s, counting {end - middle:.0f} s"
     print(f"{rows:,} rows of {len(counted):,} patients: {spent}, {peak()}")
@@ -160,16 +159,16 @@ def costs(folder: Path, rows: int, files: int) -> None:
     pq.write_table(table, folder / "rows" / "part-00000.parquet", row_group_size=1 << 17)
     print(f"a row of 3 probabilities: {(folder / 'rows' / 'part-00000.parquet').stat().st_size / rows:.0f} bytes")
     ledger, opened = Ledger(folder / "ledger.sqlite"), open_source(folder / "rows")
-    chosen = choose(opened)
+    chosen = select(opened)
     planned = plan(len(chosen), 0.1, 1.0)
     drawn = simulate(rng.random(1000), plan(1000, 0.1, 1.0), rng)
     patients = open_source(folder / "rows", classes=("a", "b", "c"), labels="optional")
     for what, work in (
-        ("choosing one record per patient", lambda: choose(opened)),
-        ("counting", lambda: count(chosen, planned, ledger.identify(len(chosen)))),
-        ("counting as a whole", lambda: count(chosen, planned, ledger.identify(10**8))),
+        ("choosing one record per patient", lambda: select(opened)),
+        ("counting", lambda: chosen.counts(planned, ledger.cohorts(len(chosen)))),
+        ("counting as a whole", lambda: chosen.counts(planned, ledger.cohorts(10**8))),
         ("writing sets", lambda: write_sets(patients, drawn, folder / "sets")),
-        ("checking", lambda: check_data_set(patients, drawn)),
+        ("checking", lambda: Selection(patients, 0, 0).coverage(drawn)),
     ):
         print(f"{what}: {1e6 * timed_twice(work)[1] / rows:.2f} µs of a core for a row")
 

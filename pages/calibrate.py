@@ -18,9 +18,7 @@ from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
 from pages.widgets.spend import clear_pending
 from pages.widgets.streamlit_parts import run_through_app
-from ppsets_core import Records
-from ppsets_core.data.counting import Chosen
-from ppsets_core.method.plan import NoveltyTarget
+from ppsets_core.data.counts import DescribedRecords
 
 DATA_SET, SAVED = "A data set of the server", "A saved calibration"
 SOURCES = {
@@ -53,7 +51,7 @@ def main() -> None:
 
 @st.fragment
 @guarded()
-def _plan_and_release(reading: Reading, records: Records | Chosen) -> None:
+def _plan_and_release(reading: Reading, records: DescribedRecords) -> None:
     """A fragment, so that a slider redraws the plan and nothing else."""
     st.subheader("2 · How sure, how private")
     left, right = st.columns(2, gap="medium")
@@ -72,8 +70,8 @@ def _plan_and_release(reading: Reading, records: Records | Chosen) -> None:
     release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
 
 
-def _advanced(records: Records | Chosen) -> tuple[int | None, float | None, NoveltyTarget | None]:
-    """m, γ, an ε between the slider's stops, and the novelty threshold's share; left empty, m and γ are chosen."""
+def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, float]:
+    """m and γ of one's own, an ε between the slider's stops, and what τ̂ gets of it; left empty, all is chosen."""
     with st.expander("Advanced"):
         left, middle, right = st.columns(3)
         m = left.number_input(

@@ -12,6 +12,7 @@
 from typing import TYPE_CHECKING
 
 from ppsets_core.data import Records, one_per_patient, read_scores
+from ppsets_core.data.counts import calibrate, simulate
 from ppsets_core.errors import (
     AccessError,
     BudgetError,
@@ -26,7 +27,7 @@ from ppsets_core.method.calibration import Calibration, Simulation
 from ppsets_core.method.evaluation import Evaluation, evaluate
 from ppsets_core.method.nonprivate import nonprivate_threshold
 from ppsets_core.method.plan import Plan, plan, smallest_epsilon, smallest_n
-from ppsets_core.method.release import ReleaseDistribution, calibrate, release_distribution, simulate
+from ppsets_core.method.release import ReleaseDistribution, release_distribution
 from ppsets_core.method.sets import conformity_scores, prediction_sets, ranked_sets
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.version import __version__ as __version__

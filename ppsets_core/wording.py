@@ -58,7 +58,7 @@ def rule_in_words(method: str) -> str:
 def familiar_or_not(plan: Plan) -> str:
     """What a plan with a novelty threshold will tell of new X-rays, and what that takes of ε."""
     assert plan.novelty is not None
-    if not plan.novelty.is_possible:
+    if plan.novelty.is_trivial:
         return (
             "No alarm possible: there are too few records to tell X-rays that are unlike these at this share of ε. "
             "All of ε goes to the thresholds."

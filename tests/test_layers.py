@@ -18,7 +18,6 @@ LAYERS = (
     ("method",),
     ("data", "xrays", "wording"),
     ("model",),
-    ("novelty",),
     ("ledger", "diagnose"),
     ("explore",),
     ("experiments", "reports"),

@@ -64,7 +64,8 @@ def test_the_plan_that_was_shown_is_the_one_that_is_carried_out(score_file, ledg
     def planned_again(*_, **__):
         raise AssertionError("planned a second time")
 
-    monkeypatch.setattr("ppsets_core.method.release.plan", planned_again)
+    for module in ("method.plan", "method.calibration_json", "data.counts"):
+        monkeypatch.setattr(f"ppsets_core.{module}.plan", planned_again)
     calibration = ledger.release(records, shown, ledger.account_for(records, "ward", 5))
     assert calibration.plan == shown
 

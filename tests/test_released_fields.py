@@ -20,10 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import Ledger, Plan, Records, one_per_patient, plan, read_folder, read_scores
-from ppsets_core.data.counting import Counted, choose, count
+from ppsets_core.data.counts import select
 from ppsets_core.data.source import open_source
 from ppsets_core.ledger.export import export_csv, export_json
-from ppsets_core.method.plan import NoveltyTarget
+from ppsets_core.method.counts import Counts
 from ppsets_core.model import predict_folder
 from ppsets_core.model.folder_records import records_of
 from tests.model.chests import CLASSES, small_model
@@ -116,10 +116,10 @@ def columns_of(rows: list[Row], layout: Layout) -> dict[str, list]:
 
 
 def planned(records, layout: Layout) -> Plan:
-    asked = NoveltyTarget() if records.has_novelty else None
+    share = 0.2 if records.has_novelty else 0.0
     named = {"classes": records.classes} if layout.per == "diagnosis" else {}
     groups = {"groups": SITES} if layout.per == "site" else {}
-    return plan(len(records), 0.2, 3.0, per=layout.per, novelty=asked, **named, **groups)
+    return plan(len(records), 0.2, 3.0, per=layout.per, novelty_share=share, **named, **groups)
 
 
 def chosen(read: Records, layout: Layout) -> Records:
@@ -158,17 +158,17 @@ def as_parquet(columns: dict[str, list]) -> bytes:
     return out.getvalue()
 
 
-def by_parts(rows: list[Row], layout: Layout, folder: Path, ledger: Ledger) -> tuple[Counted, Plan]:
+def by_parts(rows: list[Row], layout: Layout, folder: Path, ledger: Ledger) -> tuple[Counts, Plan]:
     """A folder of Parquet parts, as `calibrate` counts it."""
     (folder / "ward").mkdir()
     for number in range(3):
         part = columns_of(rows[number::3], layout)
         (folder / "ward" / f"part-{number}.parquet").write_bytes(as_parquet(part))
-    found = choose(
+    found = select(
         open_source(folder / "ward", group="site" if layout.per == "site" else None), all_records=layout.all_records
     )
     wanted = planned(found, layout)
-    return count(found, wanted, ledger.identify(len(found))), wanted
+    return found.counts(wanted, ledger.cohorts(len(found))), wanted
 
 
 def by_xrays(pack: Callable[[dict[str, bytes], Path], object]):

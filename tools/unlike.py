@@ -12,7 +12,6 @@ from ppsets_core import Records, one_per_patient, plan
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, largest_rate
 from ppsets_core.method.intervals import binomial_at_least
-from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.method.release import release_distribution
 from ppsets_core.model import load_model, predict_folder
 from ppsets_core.xrays import read_folder
@@ -30,7 +29,7 @@ def flagged_and_alarmed(records: Records, novelty: np.ndarray) -> tuple[float, d
     """The share of X-rays of this novelty that a calibration with these records flags, and how often a batch of
     them raises the alarm, by its size."""
     n, known = len(records), records.novelty
-    beside = plan(n, 0.1, 1.0, novelty=NoveltyTarget()).novelty
+    beside = plan(n, 0.1, 1.0, novelty_share=0.2).novelty
     assert beside is not None
     assert known is not None
     law = release_distribution(known, plan(n, beside.alpha, beside.epsilon, m=beside.m))

@@ -25,7 +25,7 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
     warn_of_other_model(calibration)
     with st.container(horizontal=True, gap="medium"):
         _thresholds(calibration)
-        if calibration.novelty is not None and calibration.novelty.is_possible:
+        if calibration.novelty is not None and not calibration.novelty.is_trivial:
             shown = f"{calibration.novelty_threshold:.4g}"
             st.metric("Familiar up to", shown, help=FAMILIAR_HELP, width="content")
         st.metric("ε spent", f"{calibration.epsilon_spent:g}", width="content")

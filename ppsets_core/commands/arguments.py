@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ppsets_core.method.plan import DIAGNOSIS, NoveltyTarget
+from ppsets_core.method.plan import DIAGNOSIS, NOVELTY_ALPHA
 from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.places import ledger_path
 
@@ -27,28 +27,25 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 def target(args: argparse.Namespace) -> dict[str, Any]:
     """The choices that `plan` takes, but for the classes, which the records know."""
     groups = None if args.groups is None else [name.strip() for name in args.groups.split(",")]
-    return {"method": args.method, "m": args.m, "gamma": args.gamma, "per": args.per, "groups": groups}
+    chosen = {name: getattr(args, name) for name in ("method", "m", "gamma", "per", "novelty_share", "novelty_alpha")}
+    return chosen | {"groups": groups}
 
 
-def add_novelty(parser: argparse.ArgumentParser, default: str) -> None:
+def add_novelty(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--novelty-share",
         type=float,
+        default=0.0,
         metavar="SHARE",
-        help=f"share of ε for the threshold above which an X-ray is unlike the calibration's ({default})",
+        help="share of ε for a threshold above which an X-ray is unlike the calibration's (default 0: none)",
     )
     parser.add_argument(
         "--novelty-alpha",
         type=float,
-        default=NoveltyTarget.alpha,
+        default=NOVELTY_ALPHA,
         metavar="RATE",
         help="share of X-rays like the calibration's that it may flag (default %(default)s)",
     )
-
-
-def novelty_target(args: argparse.Namespace) -> NoveltyTarget:
-    share = NoveltyTarget.share if args.novelty_share is None else args.novelty_share
-    return NoveltyTarget(share, args.novelty_alpha)
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

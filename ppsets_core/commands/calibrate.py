@@ -3,28 +3,21 @@
 import argparse
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from ppsets_core.commands.arguments import (
-    add_ledger,
-    add_novelty,
-    add_reason,
-    add_target,
-    novelty_target,
-    target,
-)
+from ppsets_core.commands.arguments import add_ledger, add_novelty, add_reason, add_target, target
 from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.progress_bar import ProgressBar
-from ppsets_core.data import Records, one_per_patient, read_scores
-from ppsets_core.data.counting import Chosen, Counted, choose, count
-from ppsets_core.data.parts import parts_in_words
+from ppsets_core.data.counts import Selection, select
+from ppsets_core.data.parts import are_training, parts_in_words
 from ppsets_core.data.source import is_large, open_source
 from ppsets_core.errors import FileError, LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.method.calibration import Calibration
+from ppsets_core.method.counts import Countable, need_labels
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
-from ppsets_core.method.release import need_labels
 from ppsets_core.run import Executor
 from ppsets_core.wording import familiar_or_not, guarantee, meaning, remedy, scope
 
@@ -37,7 +30,7 @@ DATASET_HELP = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON; or a folder of Parquet")
     add_target(parser)
-    add_novelty(parser, "default 0.2 where the records have a column novelty; 0: none")
+    add_novelty(parser)
     parser.add_argument("--dataset", help=DATASET_HELP)
     parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
     parser.add_argument("--budget", help="total ε that any one patient of it may ever lose; needed the first time")
@@ -49,17 +42,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    records: Records | Counted
-    if is_wanted(args) or is_large(args.scores):
-        with executor_for(args) as executor:
-            records, chosen = _counted(args, executor)
-    else:
-        records, chosen = _read(args)
-    ledger = Ledger(args.ledger)
+    with executor_for(args) as executor:
+        return _release(args, _records(args, executor))
+
+
+def _release(args: argparse.Namespace, records: Countable) -> int:
+    planned, ledger = _plan(args, records), Ledger(args.ledger)
     account = _account(ledger, records, args.dataset or Path(args.scores).stem, args.budget)
     out = _reserve(args.out)
     try:
-        calibration = ledger.release(records, chosen, account, reason=args.reason)
+        calibration = ledger.release(records, planned, account, reason=args.reason)
     except BaseException:
         if out:
             out.unlink(missing_ok=True)
@@ -83,38 +75,29 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(args: argparse.Namespace) -> tuple[Records, Plan]:
-    read = read_scores(args.scores, group=_group(args), split=args.split)
-    records = read if args.all_records else one_per_patient(read)
-    if parts := parts_in_words(read.splits, read.left_out):
+def _records(args: argparse.Namespace, executor: Executor) -> Selection:
+    """The records to use, and what is said of them on standard error."""
+    small = not is_large(args.scores) and not is_wanted(args)
+    source = open_source(args.scores, group=_group(args), split=args.split, keep=small)
+    if small and (splits := source.splits()) is not None:
+        trained = are_training(splits)
+        parts = parts_in_words(splits[splits == args.split if args.split else ~trained], int(trained.sum()))
         _say(parts if args.split else f"{parts} --split uses one of them.")
-    _say(_what_was_read(len(read), read.patient_count, records.unit))
-    return records, _plan(args, records)
-
-
-def _counted(args: argparse.Namespace, executor: Executor) -> tuple[Counted, Plan]:
-    """Counts, made before anything is charged: what fails here costs nothing."""
-    data_set = open_source(args.scores, group=_group(args), split=args.split)
-    choosing, counting = ProgressBar("Choosing one record per patient"), ProgressBar("Counting")
-    chosen = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)
+    choosing = ProgressBar("Choosing one record per patient")
+    chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
     _say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
-    planned = _plan(args, chosen)
-    identify = Ledger(args.ledger).identify(len(chosen))
-    return count(chosen, planned, identify, executor=executor, progress=counting), planned
+    return replace(chosen, progress=ProgressBar("Counting"))
 
 
 def _group(args: argparse.Namespace) -> str | None:
     return args.per if args.per not in (None, DIAGNOSIS) else None
 
 
-def _plan(args: argparse.Namespace, records: Records | Chosen) -> Plan:
+def _plan(args: argparse.Namespace, records: Countable) -> Plan:
     if args.per == DIAGNOSIS:
-        need_labels(records)
+        need_labels(records.source, records.classes)
     classes = records.classes if args.per == DIAGNOSIS else None
-    asked = novelty_target(args) if records.has_novelty else None
-    if asked is None and args.novelty_share:
-        raise FileError(f"{args.scores}: there is no column 'novelty'. Leave --novelty-share out.")
-    return plan(len(records), args.alpha, args.epsilon, classes=classes, novelty=asked, **target(args))
+    return plan(len(records), args.alpha, args.epsilon, classes=classes, **target(args))
 
 
 def _what_is_left(ledger: Ledger, account: Account, path: Path) -> str:
@@ -151,7 +134,7 @@ def _what_was_read(read: int, patients: int | None, unit: str) -> str:
     return f"{read:,} records of {patients:,} patients; one of each is used, so ε protects the patient."
 
 
-def _account(ledger: Ledger, records: Records | Counted, name: str, budget: str | None) -> Account:
+def _account(ledger: Ledger, records: Countable, name: str, budget: str | None) -> Account:
     account = ledger.account_for(records, name, budget)
     if account is None:
         raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")

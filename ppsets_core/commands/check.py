@@ -16,14 +16,14 @@ from ppsets_core.commands.files import is_table, open_table, read_table, saved_c
 from ppsets_core.commands.progress_bar import ProgressBar
 from ppsets_core.commands.score import tell_refused
 from ppsets_core.data import Records, one_per_patient
-from ppsets_core.data.checked import Checked, check_data_set
-from ppsets_core.data.counting import Chosen, choose
-from ppsets_core.data.source import Source, is_data_set
+from ppsets_core.data.counts import Selection, check_records, select
+from ppsets_core.data.source import is_data_set
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.method.calibration import Drawn
-from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_of, check_records
+from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_counts
+from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
 from ppsets_core.run import Executor
@@ -64,10 +64,14 @@ def run(args: argparse.Namespace) -> int:
             "--epsilon, --by, --dataset, --budget and --all-records belong to a private check: add --private."
         )
     calibration = saved_calibration(args.calibration)
-    if is_wanted(args) or is_data_set(args.patients):
-        with executor_for(args) as executor:
-            counts = _counted(args, calibration, executor)
-        return _release(args, counts, calibration) if args.private else _show(args, check_of(counts), calibration)
+    with executor_for(args) as executor:
+        if is_wanted(args) or is_data_set(args.patients):
+            chosen = _selected(args, calibration, executor)
+            if args.private:
+                return _release(args, chosen, calibration)
+            counts = chosen.coverage(calibration)
+            _tell_unchecked(counts.read - len(counts), counts.read)
+            return _show(args, check_counts(counts), calibration)
     records = _table(args, calibration) if is_table([args.patients]) else _xrays(args, calibration)
     if args.private:
         return _release(args, records if args.all_records else one_per_patient(records), calibration)
@@ -79,19 +83,15 @@ def _show(args: argparse.Namespace, found: Check, calibration: Drawn) -> int:
     return 0
 
 
-def _counted(args: argparse.Namespace, calibration: Drawn, executor: Executor) -> Checked:
-    """Counts of a data set's sets, made before anything is charged: what fails here costs nothing."""
+def _selected(args: argparse.Namespace, calibration: Drawn, executor: Executor) -> Selection:
+    """The records of a data set to check with; one per patient where the check is released."""
     data_set = open_table(args.patients, calibration, args.split)
     calibration.check_fits(data_set.classes, data_set.model)
-    of: Source | Chosen = data_set
-    identify, choosing, checking = None, ProgressBar("Choosing one record per patient"), ProgressBar("Checking")
-    if args.private:
-        of = choose(data_set, all_records=args.all_records, executor=executor, progress=choosing)
-        identify = Ledger(args.ledger).identify(len(of))
-    counts = check_data_set(of, calibration, identify, executor=executor, progress=checking)
-    used = of.read if isinstance(of, Chosen) else len(counts)
-    _tell_unchecked(counts.read - used, counts.read)
-    return counts
+    if not args.private:
+        return Selection(data_set, 0, 0, executor=executor, progress=ProgressBar("Checking"))
+    choosing = ProgressBar("Choosing one record per patient")
+    chosen = select(data_set, all_records=args.all_records, executor=executor, progress=choosing)
+    return replace(chosen, progress=ProgressBar("Checking"))
 
 
 def _tell_unchecked(without: int, of: int) -> None:
@@ -127,7 +127,7 @@ def _all_of(records: Records, calibration: Drawn, group: str | None) -> Records:
     return replace(records, groups={str(calibration.per): np.full(len(records), group)})
 
 
-def _release(args: argparse.Namespace, records: Records | Checked, calibration: Drawn) -> int:
+def _release(args: argparse.Namespace, records: Countable, calibration: Drawn) -> int:
     ledger = Ledger(args.ledger)
     name = args.dataset or Path(args.patients).stem
     account = ledger.account_for(records, name, args.budget)

@@ -2,9 +2,8 @@
 
 import argparse
 import json
-from dataclasses import asdict
 
-from ppsets_core.commands.arguments import add_novelty, add_target, novelty_target, target
+from ppsets_core.commands.arguments import add_novelty, add_target, target
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy
 
@@ -15,15 +14,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, required=True, help="number of calibration records")
     parser.add_argument("--classes", type=int, help=f"number of diagnoses, for --per {DIAGNOSIS}")
     add_target(parser)
-    add_novelty(parser, "default: none, as where records have no column novelty")
+    add_novelty(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    asked = None if args.novelty_share is None else novelty_target(args)
-    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, novelty=asked, **target(args))
+    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, **target(args))
     if args.json:
-        told = {"is_trivial": chosen.is_trivial, "coverage_expected": chosen.coverage_expected}
-        print(json.dumps(asdict(chosen) | told, indent=2, ensure_ascii=False))
+        print(json.dumps(chosen.document(), indent=2, ensure_ascii=False))
         return 0
     print("\n".join(_lines(chosen)))
     print(guarantee(chosen))

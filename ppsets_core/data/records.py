@@ -1,6 +1,5 @@
 """Records: validated rows of a table or a folder of X-rays, of calibration and of new patients alike."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -10,6 +9,9 @@ import numpy as np
 
 from ppsets_core.data.parts import are_training
 from ppsets_core.errors import InputError
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.counts import Cohorts, Counts, CoverageCounts, check_columns, check_number
+from ppsets_core.method.plan import NOVELTY, Plan
 
 NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
@@ -78,28 +80,31 @@ class Records:
         seen = False if self.splits is None else are_training(self.splits)
         return np.flatnonzero((self.labels >= 0) & np.logical_not(seen))
 
+    def check_plan(self, planned: Plan) -> None:
+        """Refuse a plan that needs what the records do not say."""
+        check_number(len(self), planned)
+        if np.isnan(self.scores).any():
+            raise InputError(f"{self.source}: the true diagnosis of every record must be known, as its `label`.")
+        columns = (*self.groups, *((NOVELTY,) if self.novelty is not None else ()))
+        check_columns(self.source, planned, self.classes, columns)
+
+    def counts(self, planned: Plan, cohorts: Cohorts | None = None) -> Counts:
+        """Count them as a plan needs it, and who they are."""
+        from ppsets_core.data.counts import count_records
+
+        return count_records(self, planned, cohorts)
+
+    def coverage(self, calibration: Drawn, cohorts: Cohorts | None = None) -> CoverageCounts:
+        """Count how many of them the calibration's sets cover."""
+        from ppsets_core.data.counts import cover_records
+
+        return cover_records(self, calibration, cohorts)[0]
+
     def labelled(self) -> "Records":
         """The records of those rows."""
         if not len(rows := self.checkable()):
             raise InputError(f"{self.source}: no row has a `label` that is one of {', '.join(self.classes[:20])}.")
         return chosen(self, rows)
-
-
-def one_per_patient(records: Records, seed: int = 0) -> Records:
-    """Keep one record per patient, so that ε protects the patient.
-
-    Which one depends on the seed, the patient's name and how many records the patient has: never on a score, and never
-    on another patient, so that replacing a patient still replaces one record. A record that names nobody stays, and
-    without a column of patients all do.
-    """
-    if records.patients is None:
-        return records
-    unnamed, named = np.flatnonzero(records.patients == ""), np.flatnonzero(records.patients != "")
-    patients, index, counts = np.unique(records.patients[named], return_inverse=True, return_counts=True)
-    offsets = np.cumsum(counts) - counts
-    picks = [_pick(str(patient), int(count), seed) for patient, count in zip(patients, counts, strict=True)]
-    kept = named[np.argsort(index, kind="stable")[offsets + np.array(picks, dtype=np.int64)]]
-    return replace(chosen(records, np.sort(np.concatenate([unnamed, kept]))), unit="patient")
 
 
 def of_split(records: Records, split: str) -> Records:
@@ -145,15 +150,6 @@ def joined(batches: Sequence[Records], source: str) -> Records:
         return replace(batches[0], source=source)
     whole = {f.name: join([getattr(batch, f.name) for batch in batches]) for f in fields(Records)}
     return Records(**whole | {"source": source})
-
-
-def _pick(patient: str, count: int, seed: int) -> int:
-    return int.from_bytes(patient_digest(patient, seed)) % count
-
-
-def patient_digest(patient: str, seed: int = 0) -> bytes:
-    """128 bits that depend on the seed and the patient's name alone."""
-    return hashlib.sha256(f"{seed}:{patient}".encode(errors="surrogatepass")).digest()[:16]
 
 
 def _same(one: object, other: object) -> bool:

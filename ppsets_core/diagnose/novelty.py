@@ -14,7 +14,7 @@ from ppsets_core.errors import FileError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.intervals import beta_quantile, binomial_at_least
 from ppsets_core.method.nonprivate import conformal_rank, nonprivate_threshold
-from ppsets_core.method.plan import NoveltyPlan, NoveltyTarget
+from ppsets_core.method.plan import NOVELTY_ALPHA, Target
 from ppsets_core.model.novelty import statistics_of
 
 FALSE_ALARMS = 0.001
@@ -66,7 +66,7 @@ def _calibrated(calibration: Drawn, model: str | None) -> NoveltyThreshold | Non
     planned = calibration.novelty
     if planned is None or calibration.is_for(model) is False:
         return None
-    if not planned.is_possible:
+    if planned.is_trivial:
         return NoveltyThreshold(None, words=IMPOSSIBLE)
     if calibration.novelty_threshold == 1:
         return NoveltyThreshold(None, words=NOTHING_ABOVE)
@@ -74,14 +74,16 @@ def _calibrated(calibration: Drawn, model: str | None) -> NoveltyThreshold | Non
     return NoveltyThreshold(calibration.novelty_threshold, CALIBRATION, planned.alpha, rate)
 
 
-def largest_rate(planned: NoveltyPlan, n: int) -> float:
+def largest_rate(planned: Target, n: int) -> float:
     """p⁺: with probability 1 − 2δ at most this share of X-rays like the calibration's lies above τ̂.
 
     τ̂ misses at most t ranks with probability 1 − δ, and what lies above the score of a given rank follows a beta law.
     See docs/method.md#the-alarm-over-a-batch.
     """
     assert planned.rank is not None
-    per_rank = planned.mechanism.decay[0]
+    mechanism = planned.mechanism(n, n)
+    assert mechanism is not None
+    per_rank = mechanism.decay[0]
     missing = max(0, math.ceil(math.log((planned.m - 1) / DELTA) / per_rank) - 1)
     return _largest_share(planned.rank - missing, n)
 
@@ -97,7 +99,7 @@ def _reference(model: str | None) -> NoveltyThreshold | None:
         return None
     if records.novelty is None or records.model != model:
         return None
-    alpha, n = NoveltyTarget.alpha, len(records)
+    alpha, n = NOVELTY_ALPHA, len(records)
     threshold = nonprivate_threshold(records.novelty, alpha)
     return NoveltyThreshold(threshold, REFERENCE, alpha, _largest_share(conformal_rank(n, alpha), n), BY_REFERENCE)
 

@@ -6,12 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
+from ppsets_core.data.counts import check_records
 from ppsets_core.data.records import Records
 from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, novelty_threshold_for
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.xrays import XrayRecords
 from ppsets_core.method.calibration import Drawn
-from ppsets_core.method.check import Check, check_records
+from ppsets_core.method.check import Check
 from ppsets_core.method.sets import prediction_sets
 
 READINGS = ("one", "several", "none", "flagged")

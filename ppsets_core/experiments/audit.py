@@ -10,11 +10,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.data.counts import as_records, count_records
 from ppsets_core.experiments.findings import Findings, Table
 from ppsets_core.explore.style import GREY, figure, look_of
 from ppsets_core.method.bins import Runs
 from ppsets_core.method.plan import plan
-from ppsets_core.method.release import as_records, release, release_distribution
+from ppsets_core.method.release import release, release_distribution
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.rules.mechanism import Mechanism, log_weights
 from ppsets_core.method.rules.paper import PaperQuantile, best_gamma, paper_level
@@ -186,8 +187,8 @@ def _log_laws(mechanism: Mechanism, counts: np.ndarray, places: np.ndarray, n: i
 def fit_of_releases(scores: np.ndarray, method: str, draws: int) -> Fit:
     """Draw real releases, on public scores, and compare them with the law that they should follow."""
     chosen = plan(len(scores), ALPHA, RELEASE_EPSILON, method=method)
-    law, records = release_distribution(scores, chosen), as_records(scores)
-    drawn = [release(records, chosen).threshold for _ in range(draws)]
+    law, counts = release_distribution(scores, chosen), count_records(as_records(scores), chosen)
+    drawn = [release(counts).threshold for _ in range(draws)]
     observed = np.bincount(np.searchsorted(law.upper, drawn), minlength=len(law.upper))
     return Fit(method, draws, *chi_square(observed, law.probability))
 

@@ -117,7 +117,7 @@ def sweep_table(title: str, swept: Sweep, column: str, average: Callable[[np.nda
 def sweep_numbers(swept: Sweep) -> dict[str, Any]:
     """Every rule's plan and every split's outcome at each value, and those without privacy on the same splits."""
     by_rule = {
-        method: [{"plan": vars(r.plan), **outcome_numbers(r.private)} for r in results]
+        method: [{"plan": r.plan.document(), **outcome_numbers(r.private)} for r in results]
         for method, results in swept.results.items()
     }
     nonprivate = next(iter(swept.results.values()))[0].nonprivate

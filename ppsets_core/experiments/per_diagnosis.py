@@ -95,8 +95,8 @@ def findings(found: PerDiagnosis) -> Findings:
         {
             "over": "epsilon",
             "values": list(found.epsilons),
-            TOGETHER: [{"plan": vars(r.plan), **_numbers(found, r.private)} for r in found.together],
-            EACH: [{"plan": vars(r.plan), **_numbers(found, r.private)} for r in found.each],
+            TOGETHER: [{"plan": r.plan.document(), **_numbers(found, r.private)} for r in found.together],
+            EACH: [{"plan": r.plan.document(), **_numbers(found, r.private)} for r in found.each],
             TOGETHER_EXACT: _numbers(found, first[TOGETHER_EXACT]),
             EACH_EXACT: _numbers(found, first[EACH_EXACT]),
         },

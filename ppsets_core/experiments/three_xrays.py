@@ -8,13 +8,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.data.counts import simulate
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table
 from ppsets_core.explore.figures import softmax_figure
 from ppsets_core.explore.style import as_text, figure
 from ppsets_core.method.calibration import Simulation
 from ppsets_core.method.plan import plan
-from ppsets_core.method.release import simulate
 from ppsets_core.method.sets import ranked_sets
 from ppsets_core.places import ASSETS
 from ppsets_core.progress import Progress
@@ -114,7 +114,7 @@ def findings(result: ThreeXrays) -> Findings:
             NOT_A_DEVICE,
         ),
         {
-            "calibration": vars(result.calibration),
+            "calibration": result.calibration.document() | {"thresholds": result.calibration.thresholds},
             "xrays": [
                 {"name": x.picture.name, "label": x.label, "probabilities": x.probabilities, "set": list(x.ranked_set)}
                 for x in result.xrays

@@ -9,9 +9,7 @@ from pathlib import PurePath
 from typing import TypedDict, TypeVar, Unpack
 
 from ppsets_core.access import CURATOR, STEWARD
-from ppsets_core.data.checked import Checked
-from ppsets_core.data.counting import CHANGED, Counted
-from ppsets_core.data.records import Records
+from ppsets_core.data.counts import CHANGED
 from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import clean_name
 from ppsets_core.ledger.accounts import (
@@ -27,13 +25,14 @@ from ppsets_core.ledger.accounts import (
 )
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, price_of
-from ppsets_core.ledger.cohort import MOST_RECORDS, Cohort, CohortBuilder, StoredCohort, cohort_of, patients_only
+from ppsets_core.ledger.cohort import MOST_RECORDS, Cohort, CohortBuilder, StoredCohort, patients_only
 from ppsets_core.ledger.seal import cohort_key
 from ppsets_core.ledger.store import Log, Store, stamp_of
 from ppsets_core.method.calibration import Calibration, Drawn, check_binding, now
+from ppsets_core.method.counts import Countable, Counts, CoverageCounts
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
-from ppsets_core.method.release import check_plan, release
+from ppsets_core.method.release import release, untouched
 from ppsets_core.validation import check_name, check_names
 
 LOOK = "Look at the Ledger screen or at `ppsets ledger`"
@@ -106,7 +105,7 @@ class Ledger:
         return self.snapshot().refusals
 
     def account_for(
-        self, records: Records | Counted | Checked, name: str | None = None, budget: float | str | Decimal | None = None
+        self, records: Countable, name: str | None = None, budget: float | str | Decimal | None = None
     ) -> Account | None:
         """The account of that name, or of the records' source; else a new one with that budget; None without a budget.
 
@@ -135,14 +134,7 @@ class Ledger:
         """The key for `cohort_of` on other machines; it hashes patients and seals nothing."""
         return cohort_key(self._store.key)
 
-    def cohort_of(self, records: Records | Counted | Checked) -> Cohort:
-        if isinstance(records, Counted | Checked):
-            if records.unit == "patient" and records.people.counts.max(initial=0) > 1:  # one of each was chosen before
-                raise FileError(CHANGED.format(source=records.source))
-            return records.people
-        return cohort_of(self.cohort_key, records.scores, records.patients)
-
-    def identify(self, n: int) -> Callable[[], CohortBuilder]:
+    def cohorts(self, n: int) -> Callable[[], CohortBuilder]:
         """Make builders for the cohort of n records in all, on any machine that reads them."""
         return partial(CohortBuilder, self.cohort_key, whole=n > MOST_RECORDS)
 
@@ -174,30 +166,31 @@ class Ledger:
             log.append("budget", {"account": current.name, "budget": str(exact), "time": now(), **because})
         return Account(current.name, exact, current.spent)
 
-    def release(self, records: Records | Counted, plan: Plan, account: Account, **asked: Unpack[Asked]) -> Calibration:
+    def release(self, records: Countable, plan: Plan, account: Account, **asked: Unpack[Asked]) -> Calibration:
         """Charge ε, then draw as planned.
 
         Over budget nothing is drawn; a crash in between wastes ε and never overspends it. A trivial plan is free. The
         first charge to a new account opens it.
 
-        records: as `read_scores` or `count` returns them.
+        records: as `read_scores` returns them, or a selection of a data set's.
         plan: as `plan` returns it, for as many records.
         account: who pays, as `account_for` returns it.
         request: identifies the click. Repeating it returns the same release and charges nothing.
         actor, reason: who spends and why; both are stored and exported.
         """
-        _check_payment(records, account)
-        check_plan(records, plan)
+        _check_payment(records, account, asked)
+        records.check_plan(plan)
         if plan.is_trivial:
-            return release(records, plan, dataset=account.name)
-        charged = self.charge(records, plan.epsilon, account, kind=CALIBRATION, **asked)
+            return release(untouched(records, plan), dataset=account.name)
+        counts = records.counts(plan, self.cohorts(len(records)))
+        charged = self.charge(_cohort(counts), plan.epsilon, account, kind=CALIBRATION, **asked)
         if charged.result is not None:
             return Calibration.from_json(charged.result)
-        return self._keep(charged, release(records, plan, dataset=charged.account))
+        return self._keep(charged, release(counts, dataset=charged.account))
 
     def check(
         self,
-        records: Records | Checked,
+        records: Countable,
         calibration: Drawn,
         account: Account,
         epsilon: float,
@@ -206,16 +199,17 @@ class Ledger:
         **asked: Unpack[Asked],
     ) -> PrivateCheck:
         """Charge ε, then release how many of these patients the calibration's sets covered, in all or per diagnosis."""
-        _check_payment(records, account)
+        _check_payment(records, account, asked)
         epsilon = check_can_be_checked(records, calibration, epsilon, per)
-        charged = self.charge(records, epsilon, account, kind=CHECK, **asked)
+        counts = records.coverage(calibration, self.cohorts(len(records)))
+        charged = self.charge(_cohort(counts), epsilon, account, kind=CHECK, **asked)
         if charged.result is not None:
             return PrivateCheck.from_json(charged.result)
-        return self._keep(charged, private_check(records, calibration, epsilon, per=per, dataset=charged.account))
+        return self._keep(charged, private_check(counts, epsilon, per=per, dataset=charged.account))
 
     def charge(
         self,
-        people: Records | Counted | Checked | Cohort,
+        cohort: Cohort,
         epsilon: float | Decimal,
         account: Account,
         *,
@@ -231,7 +225,6 @@ class Ledger:
         because = self._sign(CURATOR, asked)
         _check_account(account)
         self._check_opening(account)
-        cohort = people if isinstance(people, Cohort) else self.cohort_of(people)
         price = price_of(cohort, amount(epsilon), delta)
         request = asked.get("request") or uuid.uuid4().hex
         with self._store.writing() as log:
@@ -304,8 +297,17 @@ def _unknown(name: str) -> Account:
     raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first. {LOOK}.")
 
 
-def _check_payment(records: Records | Counted | Checked, account: Account) -> None:
-    if not isinstance(records, Records | Counted | Checked):
+def _cohort(counts: Counts | CoverageCounts) -> Cohort:
+    """Whom the counts are of; one record of each patient where that was chosen before."""
+    if counts.unit == "patient" and counts.cohort.counts.max(initial=0) > 1:
+        raise FileError(CHANGED.format(source=counts.source))
+    return counts.cohort
+
+
+def _check_payment(records: Countable, account: Account, asked: Asked) -> None:
+    if unknown := sorted(set(asked) - Asked.__annotations__.keys() - By.__annotations__.keys()):
+        raise TypeError(f"A release has no argument '{unknown[0]}'.")
+    if not hasattr(records, "counts"):
         raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
     _check_account(account)
     check_binding(records.unit, records.model, account.name)

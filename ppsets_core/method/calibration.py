@@ -24,19 +24,28 @@ OTHER_MODEL = (
 class Drawn(Plan):
     """Thresholds with every public number behind them.
 
-    `thresholds`: one, or one for each diagnosis or group. `classes`: the diagnoses in the order of the probabilities,
-    empty where only scores were given. `model`: the fingerprint of the model behind the scores, None if unknown.
-    `novelty_threshold`: τ̂, above which an X-ray is unlike the calibration's; None where the plan has none.
+    drawn: the threshold of each target, in the plan's order.
+    classes: the diagnoses in the order of the probabilities, empty where only scores were given.
+    model: the fingerprint of the model behind the scores, None if unknown.
     """
 
-    thresholds: tuple[float, ...]
-    novelty_threshold: float | None = None
+    drawn: tuple[float, ...]
     classes: tuple[str, ...]
     model: str | None
 
     @property
     def plan(self) -> Plan:
         return Plan(**{name: getattr(self, name) for name in PUBLIC})
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """ŝ: one, or one for each diagnosis or group."""
+        return self.drawn[: self.groups]
+
+    @property
+    def novelty_threshold(self) -> float | None:
+        """τ̂, above which an X-ray is unlike the calibration's; None where the plan has none."""
+        return None if self.novelty is None else self.drawn[-1]
 
     @property
     def threshold(self) -> float:
@@ -49,11 +58,6 @@ class Drawn(Plan):
     def cutoff(self) -> float:
         """The softmax that a class needs to be in the set: 1 − ŝ."""
         return 1 - self.threshold
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What each threshold is for, a diagnosis or a group; empty where one serves all."""
-        return self.classes if self.per == DIAGNOSIS else self.group_names
 
     def is_for(self, model: str | None) -> bool | None:
         """Whether the scores were those of the model with this fingerprint; None where either is unknown."""

@@ -2,79 +2,126 @@
 
 import json
 import math
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.method.bins import bin_index
-from ppsets_core.method.calibration import PUBLIC, Calibration, Drawn, Simulation, check_binding, check_model
-from ppsets_core.method.plan import DIAGNOSIS, NoveltyPlan, NoveltyTarget, Plan, plan
+from ppsets_core.method.calibration import (
+    PUBLIC,
+    Calibration,
+    Drawn,
+    Simulation,
+    check_binding,
+    check_model,
+)
+from ppsets_core.method.plan import (
+    DIAGNOSIS,
+    NOVELTY,
+    SCORE,
+    Plan,
+    Target,
+    epsilon_less,
+    novelty_target,
+    plan,
+)
 from ppsets_core.method.rules import rule_named
-from ppsets_core.validation import check_names
+from ppsets_core.method.rules.sharp import Sharp
+from ppsets_core.validation import check_alpha, check_epsilon, check_m, check_names
 
 FORMAT, VERSION = "ppsets-calibration", 5
 KINDS: dict[str, type[Calibration] | type[Simulation]] = {"release": Calibration, "simulation": Simulation}
 FACTS = ("classes", "model")
 OF_RELEASE = ("unit", "dataset", "date")
-NOVELTY = tuple(field.name for field in fields(NoveltyPlan))
+PLANNED = ("n", "alpha", "epsilon", "method", "coverage_lower", "per")
+TARGET = tuple(field.name for field in fields(Target))
 LONGEST = 5_000_000
 """Room for as many names as there may be, each twice."""
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
 
 
-def write_calibration(drawn: Drawn) -> str:
-    """Every public number; thresholds by name where each diagnosis or group has one of its own."""
-    kind = next(kind for kind, of in KINDS.items() if isinstance(drawn, of))
-    facts = (*FACTS, *OF_RELEASE) if isinstance(drawn, Calibration) else FACTS
-    thresholds = (
-        {"threshold": drawn.threshold}
-        if drawn.per is None
-        else {"thresholds": dict(zip(drawn.names, drawn.thresholds, strict=True))}
-    )
-    document = {"format": FORMAT, "version": VERSION, "kind": kind} | thresholds
-    document |= {name: getattr(drawn, name) for name in (*facts, *PUBLIC)}
-    if drawn.novelty is not None:
-        document["novelty"] = {"threshold": drawn.novelty_threshold} | asdict(drawn.novelty)
+def write_calibration(calibration: Drawn) -> str:
+    """Write every public number; each target with its threshold."""
+    kind = next(kind for kind, of in KINDS.items() if isinstance(calibration, of))
+    facts = (*FACTS, *OF_RELEASE) if isinstance(calibration, Calibration) else FACTS
+    document = {"format": FORMAT, "version": VERSION, "kind": kind}
+    document |= {name: getattr(calibration, name) for name in (*facts, *PLANNED)}
+    pairs = zip(calibration.targets, calibration.drawn, strict=True)
+    document["targets"] = [{"threshold": threshold} | asdict(target) for target, threshold in pairs]
     return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_calibration(text: str) -> Calibration | Simulation:
-    """A release or a simulation, as the text says it is; anything else is an InputError."""
+    """Read a release or a simulation, as the text says; anything else is an InputError."""
     document = _current(_parse(text))
     kind = KINDS.get(document["kind"]) if isinstance(document.get("kind"), str) else None
     if "kind" in document and kind is None:
         raise _refusal("its kind is neither release nor simulation")
-    one_each = document.get("per") is not None
-    own = (*FACTS, *(OF_RELEASE if kind is not Simulation else ()), "thresholds" if one_each else "threshold")
-    _check_fields(document, ("format", "version", "kind", *own, *PUBLIC))
+    facts = (*FACTS, *(OF_RELEASE if kind is not Simulation else ()))
+    _check_fields(document, ("format", "version", "kind", *facts, *PLANNED, "targets"))
+    targets = _targets(document["targets"])
     try:
-        facts = _facts(document, own)
-        expected = plan(*(document[name] for name in ("n", "alpha", "epsilon")), **_choices(document))
+        said = _facts(document, facts)
+        expected = _planned(document, targets)
     except (InputError, TypeError) as error:
         raise _refusal(str(error).rstrip(".")) from None
-    facts["novelty_threshold"] = _novelty_threshold(document, expected)
-    for name in PUBLIC:
-        if name != "novelty" and not _agree(document[name], getattr(expected, name)):
+    if expected.per == DIAGNOSIS and expected.names != said["classes"]:
+        raise _refusal(f"there is not exactly one threshold for each {expected.per}")
+    for name in PLANNED:
+        if not _agree(document[name], getattr(expected, name)):
             raise _refusal(f"the field '{name}' does not follow from n, alpha, epsilon, method, m, gamma and per")
-    facts["thresholds"] = _thresholds(document, facts, expected)
+    for given, target in zip(targets, expected.targets, strict=True):
+        for name in TARGET:
+            if not _agree(given[name], getattr(target, name)):
+                raise _refusal(f"the field '{name}' of a target does not follow from n, alpha, epsilon and m")
+    drawn = tuple(
+        _threshold(given["threshold"], target) for given, target in zip(targets, expected.targets, strict=True)
+    )
     assert kind is not None
-    return kind(**facts, **{name: getattr(expected, name) for name in PUBLIC})
+    return kind(**said, drawn=drawn, **{name: getattr(expected, name) for name in PUBLIC})
 
 
 def _current(document: dict[str, Any]) -> dict[str, Any]:
-    """The document as this version would have written it: version 4 said familiarity for novelty."""
+    """The document as this version would have written it. Version 4 had no targets, and said familiarity."""
     if document.get("format") != FORMAT:
         raise _refusal("it is not a ppsets calibration")
     version = document.get("version")
     if type(version) is not int or version not in (VERSION - 1, VERSION):
         raise _refusal(f"its version is neither {VERSION - 1} nor {VERSION}, which this program reads")
-    if version == VERSION - 1:
-        if "novelty" in document or "familiarity" not in document:
-            raise _refusal("the field 'familiarity' is missing")
-        document |= {"version": VERSION, "novelty": document.pop("familiarity")}
-    return document
+    return document if version == VERSION else _from_version_4(document)
+
+
+def _from_version_4(old: dict[str, Any]) -> dict[str, Any]:
+    kept = ("format", "kind", *FACTS, *PLANNED, *(OF_RELEASE if old.get("kind") != "simulation" else ()))
+    one_each = old.get("per") is not None
+    gone = ("m", "gamma", "level", "rank", "groups", "group_names", "familiarity")
+    _check_fields(old, ("version", *kept, *gone, "thresholds" if one_each else "threshold"))
+    beside, thresholds = old["familiarity"], old["thresholds"] if one_each else {None: old["threshold"]}
+    if not isinstance(thresholds, dict) or (beside is not None and not isinstance(beside, dict)):
+        raise _refusal("its thresholds are not as a calibration writes them")
+    names = old["classes"] if old["per"] == DIAGNOSIS else old["group_names"]
+    if one_each and (not isinstance(names, list) or list(thresholds) != names or old["groups"] != len(names)):
+        raise _refusal(f"there is not exactly one threshold for each {old['per']}")
+    if not one_each and (old["groups"], old["group_names"]) != (1, []):
+        raise _refusal("it names groups, and one threshold serves all")
+    try:
+        own = 0.0 if beside is None else beside["epsilon"]
+        part = epsilon_less(check_epsilon(old["epsilon"]), own) if own else old["epsilon"]
+        aim = {name: old[name] for name in ("alpha", "method", "m", "gamma", "level", "rank")}
+        targets = [
+            {"threshold": value, "quantity": SCORE, "of": of, "epsilon": part} | aim for of, value in thresholds.items()
+        ]
+        if beside is not None:
+            level = None if beside["rank"] is None else beside["rank"] / old["n"]
+            shared = {name: beside[name] for name in ("threshold", "alpha", "epsilon", "m", "rank")}
+            targets.append(
+                {"quantity": NOVELTY, "of": None, "method": Sharp.name, "gamma": None, "level": level} | shared
+            )
+    except (KeyError, TypeError, ArithmeticError, InputError):
+        raise _refusal("the field 'familiarity' is not as a calibration writes it") from None
+    return {name: old[name] for name in kept} | {"version": VERSION, "targets": targets}
 
 
 def _check_fields(document: dict[str, Any], names: tuple[str, ...]) -> None:
@@ -85,8 +132,18 @@ def _check_fields(document: dict[str, Any], names: tuple[str, ...]) -> None:
         raise _refusal(f"it has {len(unknown)} field(s) that a calibration does not have")
 
 
+def _targets(given: object) -> list[dict[str, Any]]:
+    if not isinstance(given, list) or not given:
+        raise _refusal("there is no target")
+    for target in given:
+        if not isinstance(target, dict):
+            raise _refusal("a target is not as a calibration writes it")
+        _check_fields(target, ("threshold", *TARGET))
+    return given
+
+
 def _facts(document: dict[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
-    facts = {name: document[name] for name in own if not name.startswith("threshold")}
+    facts = {name: document[name] for name in own}
     facts["classes"] = check_names(facts["classes"], "classes")
     if "unit" in facts:
         check_binding(*(facts[name] for name in ("unit", "model", "dataset", "date")))
@@ -95,42 +152,40 @@ def _facts(document: dict[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
     return facts
 
 
-def _choices(document: dict[str, Any]) -> dict[str, Any]:
-    rule = rule_named(document["method"])
-    if document["m"] is None or (rule.has_gamma and document["gamma"] is None):
+def _planned(document: dict[str, Any], targets: list[dict[str, Any]]) -> Plan:
+    """The plan that n, α, ε, the rule and the bins of the targets lead to."""
+    beside = targets[-1] if targets[-1]["quantity"] == NOVELTY else None
+    thresholds = targets[:-1] if beside is not None else targets
+    if not thresholds or (document["per"] is None and len(thresholds) > 1):
+        raise InputError("there is not one threshold for all")
+    first, rule = thresholds[0], rule_named(document["method"])
+    if any(target["m"] is None for target in targets) or (rule.has_gamma and first["gamma"] is None):
         raise InputError("m, and gamma for the paper's rule, must be numbers")
-    choices = {name: document[name] for name in ("method", "m", "gamma", "per")}
+    own = 0.0 if beside is None else beside["epsilon"]
+    whole = check_epsilon(document["epsilon"])
+    if not _is_number(own) or not 0 <= own < whole:
+        raise InputError("the epsilon of novelty is not a part of epsilon")
+    choices = {"method": document["method"], "m": first["m"], "gamma": first["gamma"], "per": document["per"]}
     if document["per"] is not None:
-        number, names = document["groups"], document["group_names"]
-        choices |= {"classes": number} if document["per"] == DIAGNOSIS else {"groups": names}
-    if (beside := document["novelty"]) is not None:
-        _check_novelty(beside)
-        choices["novelty"] = NoveltyTarget(*(beside[name] for name in ("share", "alpha", "m")))
-    return choices
-
-
-def _check_novelty(given: object) -> None:
-    if not isinstance(given, dict) or set(given) != {"threshold", *NOVELTY}:
-        raise InputError("the field 'novelty' is not as a calibration writes it")
-    if not _is_number(given["share"]) or given["share"] == 0 or given["m"] is None:
-        raise InputError("the share and the m of 'novelty' must be numbers above 0")
-
-
-def _novelty_threshold(document: dict[str, Any], expected: Plan) -> float | None:
-    if (planned := expected.novelty) is None:
-        return None
-    given = document["novelty"]
-    for name in NOVELTY:
-        if not _agree(given[name], getattr(planned, name)):
-            raise _refusal(f"'{name}' of 'novelty' does not follow from n, epsilon, share, alpha and m")
-    return _threshold(given["threshold"], planned.m, is_trivial=not planned.is_possible)
+        names = [target["of"] for target in thresholds]
+        choices["classes" if document["per"] == DIAGNOSIS else "groups"] = names
+    part = epsilon_less(whole, own) if own else whole
+    expected = replace(plan(document["n"], document["alpha"], part, **choices), epsilon=whole)
+    if beside is None:
+        return expected
+    flagged = check_alpha(beside["alpha"])
+    if own:
+        target = novelty_target(expected.n, flagged, own, beside["m"])
+        if target.is_trivial:
+            raise InputError("there are too few records for a novelty threshold")
+    else:
+        target = Target(NOVELTY, None, flagged, 0.0, Sharp.name, check_m(beside["m"]))
+    return replace(expected, targets=(*expected.targets, target))
 
 
 def _agree(given: object, expected: object) -> bool:
     if isinstance(expected, float):
         return _is_number(given) and math.isclose(given, expected, rel_tol=1e-9)
-    if isinstance(expected, tuple):
-        return given == list(expected)
     return type(given) is type(expected) and given == expected
 
 
@@ -138,23 +193,13 @@ def _is_number(given: object) -> TypeGuard[int | float]:
     return isinstance(given, int | float) and not isinstance(given, bool) and abs(given) < 1e300
 
 
-def _thresholds(document: dict[str, Any], facts: dict[str, Any], expected: Plan) -> tuple[float, ...]:
-    if expected.per is None:
-        return (_threshold(document["threshold"], expected.m, is_trivial=expected.is_trivial),)
-    names = facts["classes"] if expected.per == DIAGNOSIS else expected.group_names
-    given = document["thresholds"]
-    if not isinstance(given, dict) or tuple(given) != names or len(names) != expected.groups:
-        raise _refusal(f"there is not exactly one threshold for each {expected.per}")
-    return tuple(_threshold(value, expected.m) for value in given.values())
-
-
-def _threshold(threshold: object, m: int, *, is_trivial: bool = False) -> float:
+def _threshold(threshold: object, target: Target) -> float:
     if not _is_number(threshold) or not 0 < threshold <= 1:
         raise _refusal("the threshold is not a number above 0 and at most 1")
     value = float(threshold)
-    if is_trivial and value != 1:
+    if target.is_trivial and value != 1:
         raise _refusal("the threshold of a trivial plan is 1")
-    if int(bin_index(np.array(value), m)) / m != value:
+    if int(bin_index(np.array(value), target.m)) / target.m != value:
         raise _refusal("the threshold is not the edge of one of the m bins")
     return value
 

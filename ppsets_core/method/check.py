@@ -7,15 +7,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ppsets_core.data.checked import Checked, check_sets
-from ppsets_core.data.records import Records
-from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.counts import CoverageCounts
 from ppsets_core.method.evaluation import Evaluation, evaluation_of
 from ppsets_core.method.intervals import CONFIDENCE, beta_quantile, clopper_pearson
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
-from ppsets_core.validation import check_labels, check_probabilities
 
 HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
 NOBODY = np.empty(0, dtype=np.int64)
@@ -60,32 +57,8 @@ class Check:
         return self.by_size[1]
 
 
-def check_coverage(
-    probabilities: np.ndarray,
-    labels: np.ndarray,
-    calibration: Drawn,
-    *,
-    classes: Sequence[str],
-    groups: Sequence[str] | None = None,
-) -> Check:
-    """Hold the sets against the true diagnoses, given as column numbers. The numbers are those of `evaluate`."""
-    if not len(labels):
-        raise InputError("None of these patients has a label that the model knows, so there is nothing to check.")
-    probabilities = check_probabilities(probabilities)
-    labels = check_labels(labels, *probabilities.shape)
-    own = {} if groups is None else {str(calibration.per): np.asarray(groups)}
-    none = np.zeros(len(labels))
-    return check_records(Records("", none, tuple(classes), probabilities, labels, groups=own), calibration)
-
-
-def check_records(records: Records, calibration: Drawn) -> Check:
-    """The same of records, which know their classes, labels and groups."""
-    counts, covered = check_sets(records, calibration)
-    return check_of(counts, np.flatnonzero(~covered))
-
-
-def check_of(counts: Checked, missed: np.ndarray = NOBODY) -> Check:
-    """The same of counts, which do not tell who was missed."""
+def check_counts(counts: CoverageCounts, missed: np.ndarray = NOBODY) -> Check:
+    """Judge a promise by counts; `missed` are the records that were not covered, where that is known."""
     calibration, covered = counts.calibration, counts.covered
     found = evaluation_of(covered, counts.missed)
     promise = Promise(calibration)

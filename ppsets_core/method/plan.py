@@ -1,8 +1,8 @@
-"""The plan: m*, γ*, the level or rank to aim at and the coverage promised, from n, α and ε alone. Costs no privacy."""
+"""The plan: every quantile that a release will draw, from n, α and ε alone. Costs no privacy."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -11,10 +11,8 @@ from ppsets_core.errors import InputError
 from ppsets_core.method.rules import DEFAULT, RULES, GroupRule, rule_named
 from ppsets_core.method.rules.choosing_m import expected_output, least_of
 from ppsets_core.method.rules.mechanism import Mechanism
-from ppsets_core.method.rules.rank_quantile import RankQuantile
 from ppsets_core.method.rules.rule import no_gamma
 from ppsets_core.method.rules.sharp import Sharp
-from ppsets_core.method.rules.sharp.bound import RHO
 from ppsets_core.validation import (
     LARGEST_EPSILON,
     LARGEST_N,
@@ -31,98 +29,136 @@ from ppsets_core.validation import (
 )
 
 DIAGNOSIS = "diagnosis"
+SCORE, NOVELTY = "score", "novelty"
+NOVELTY_ALPHA = 0.05
+"""The share of X-rays like the calibration's that a novelty threshold may flag."""
 
 
 @dataclass(frozen=True)
-class NoveltyTarget:
-    """What is asked of τ̂, the threshold above which an X-ray is unlike the calibration's: its share of ε (0: there is
-    none) and its miss rate, the share of X-rays like the calibration's that it may flag. m is chosen if not given."""
+class Target:
+    """One quantile that a release draws: of the conformity scores, or of the novelty, of some of the records.
 
-    share: float = 0.2
-    alpha: float = 0.05
-    m: int | None = None
-
-
-@dataclass(frozen=True)
-class NoveltyPlan(NoveltyTarget):
-    """How τ̂ is drawn beside the thresholds, by the sharp rule with `epsilon` of the plan's ε.
-
-    A `rank` of None: there are too few records, no alarm is possible, and all of ε goes to the thresholds.
+    quantity: "score" or "novelty".
+    of: the diagnosis or group whose records count; None: all records.
+    alpha: the share of them that may lie above it.
+    epsilon: the privacy loss of all targets of this quantity together; 0 where too few records leave nothing to draw.
+    method, m: the rule, and the number of bins.
+    gamma, level, rank: where the rule aims. None where it has none, and for a diagnosis or group, whose count is
+        private. A level of 1 or more means that the rule would need more records than there are.
     """
 
-    m: int = 0
-    epsilon: float = 0.0
+    quantity: str
+    of: str | None
+    alpha: float
+    epsilon: float
+    method: str
+    m: int
+    gamma: float | None = None
+    level: float | None = None
     rank: int | None = None
 
-    @property
-    def is_possible(self) -> bool:
-        return self.rank is not None
+    def mechanism(self, count: int, n: int) -> Mechanism | None:
+        """The exponential mechanism that draws it from `count` of the n records; None: it is 1, and nothing is drawn.
+
+        How many records a diagnosis or group has is private, and so is its mechanism.
+        """
+        if self.of is not None:
+            return group_rule(self.method).group_mechanism(count, n, self.alpha, self.epsilon, self.m)
+        if self.level is None:
+            return None
+        return rule_named(self.method).mechanism(self.level, self.rank, self.epsilon)
 
     @property
-    def mechanism(self) -> Mechanism:
-        """The exponential mechanism that draws τ̂, where one is drawn."""
-        if self.rank is None:
-            raise InputError("No alarm is possible with this plan: τ̂ is 1 and not drawn.")
-        return RankQuantile(self.rank, self.epsilon, RHO)
+    def is_trivial(self) -> bool:
+        """Too few records for this α and ε: it is 1 whatever they say, and no privacy is spent."""
+        return self.of is None and self.mechanism(0, 0) is None
 
 
 @dataclass(frozen=True)
 class Plan:
     """Everything about a calibration that can be known, and shown, before the data is touched.
 
-    `method` names the rule. `gamma` and `rank` are None where the rule has none; a level of 1 or more means that the
-    rule would need more records than there are. `per`: whom the promise holds for, all patients together (None), each
-    diagnosis, or each of the named groups of a column; then level and rank follow from private counts: None.
-    `novelty`: how τ̂ is drawn beside the thresholds, out of the same ε; None where it is not asked for.
+    n, alpha, epsilon: the number of records, the miss rate allowed, and the privacy loss of all targets together.
+    method: the rule.
+    coverage_lower: the coverage promised.
+    targets: the quantiles to draw: coverage for all patients together or for each diagnosis or group, and novelty last.
+    per: whom the promise holds for: None (all together), "diagnosis", or the column that names the groups.
     """
 
     n: int
     alpha: float
     epsilon: float
     method: str
-    m: int
-    gamma: float | None
-    level: float | None
-    rank: int | None
     coverage_lower: float
+    targets: tuple[Target, ...]
     per: str | None = None
-    groups: int = 1
-    group_names: tuple[str, ...] = ()
-    novelty: NoveltyPlan | None = None
+
+    @property
+    def score_targets(self) -> tuple[Target, ...]:
+        return tuple(target for target in self.targets if target.quantity == SCORE)
+
+    @property
+    def novelty(self) -> Target | None:
+        """The target above which an X-ray is unlike the calibration's, where it was asked for."""
+        return next((target for target in self.targets if target.quantity == NOVELTY), None)
+
+    @property
+    def m(self) -> int:
+        return self.targets[0].m
+
+    @property
+    def gamma(self) -> float | None:
+        return self.targets[0].gamma
+
+    @property
+    def level(self) -> float | None:
+        return self.targets[0].level
+
+    @property
+    def rank(self) -> int | None:
+        return self.targets[0].rank
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The diagnosis or group of each score target; empty where one serves all."""
+        return () if self.per is None else tuple(str(target.of) for target in self.score_targets)
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        return () if self.per == DIAGNOSIS else self.names
+
+    @property
+    def groups(self) -> int:
+        """How many diagnoses or groups have a threshold; 1 where one serves all."""
+        return len(self.score_targets)
 
     @property
     def threshold_epsilon(self) -> float:
-        """What τ̂ leaves of ε for the thresholds."""
-        return self.epsilon if self.novelty is None else _less(self.epsilon, self.novelty.epsilon)
+        """What novelty leaves of ε for the thresholds."""
+        return self.targets[0].epsilon
 
     @property
     def is_trivial(self) -> bool:
         """Too few records for this α and ε: ŝ = 1, every set holds every label, and no privacy is spent."""
-        return self.per is None and self._mechanism is None
+        return self.targets[0].is_trivial
 
     @property
     def mechanism(self) -> Mechanism:
-        """The exponential mechanism that draws ŝ; a trivial plan has none."""
+        """What draws ŝ where one serves all; a trivial plan has none."""
         if self.per is not None:
             raise InputError(f"This plan draws a threshold for each {self.per}: use `mechanism_for`.")
-        if (mechanism := self._mechanism) is None:
+        if (mechanism := self.targets[0].mechanism(self.n, self.n)) is None:
             raise InputError("This plan is trivial: ŝ is 1 and nothing is drawn.")
         return mechanism
 
     def mechanism_for(self, count: int) -> Mechanism:
-        """What draws the threshold of one diagnosis or group that has so many of the n records. Which is private."""
+        """What draws the threshold of one diagnosis or group that has so many of the n records."""
         return group_rule(self.method).group_mechanism(count, self.n, self.alpha, self.threshold_epsilon, self.m)
 
     @property
     def usual_count(self) -> int:
         """The records of one diagnosis or group if all had equally many."""
         return self.n // self.groups
-
-    @property
-    def _mechanism(self) -> Mechanism | None:
-        if self.level is None:
-            return None
-        return rule_named(self.method).mechanism(self.level, self.rank, self.threshold_epsilon)
 
     @property
     def coverage_expected(self) -> float:
@@ -136,6 +172,24 @@ class Plan:
             return _expected_output(self.mechanism, self.n, self.m)
         return _expected_output(self.mechanism_for(self.usual_count), self.usual_count, self.m)
 
+    def document(self) -> dict[str, object]:
+        """Every number, for JSON."""
+        shown = ("m", "gamma", "level", "rank", "is_trivial", "coverage_expected")
+        own = {name: getattr(self, name) for name in ("n", "alpha", "epsilon", "method", "coverage_lower", "per")}
+        targets = [asdict(target) for target in self.targets]
+        return own | {name: getattr(self, name) for name in shown} | {"targets": targets}
+
+    def with_classes(self, classes: Sequence[str]) -> "Plan":
+        """The plan for these diagnoses, where it was made for their number alone."""
+        if self.per != DIAGNOSIS or self.names == tuple(classes):
+            return self
+        if len(classes) != self.groups:
+            raise InputError(f"The plan is for {self.groups} classes but there are {len(classes)}.")
+        if self.names != numbered(self.groups):
+            raise InputError("The plan is for other classes than the records have; plan again for these.")
+        named = (replace(target, of=name) for target, name in zip(self.score_targets, classes, strict=True))
+        return replace(self, targets=(*named, *self.targets[self.groups :]))
+
 
 def plan(
     n: int,
@@ -148,72 +202,90 @@ def plan(
     per: str | None = None,
     classes: int | Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
-    novelty: NoveltyTarget | None = None,
+    novelty_share: float = 0.0,
+    novelty_alpha: float = NOVELTY_ALPHA,
+    novelty_m: int | None = None,
 ) -> Plan:
-    """The plan for n records; m* and γ* are chosen where they are not given. Deterministic and data-independent.
+    """Plan a calibration. Deterministic, from public numbers alone, and free.
 
-    `per="diagnosis"` promises coverage within each of the `classes`, `per="site"` (say) within each of the `groups` of
-    that public column, which are named beforehand; of classes the number is enough. `novelty` asks for τ̂ too; where
-    the records are too few for both, the thresholds get all of ε.
+    Parameters
+    ----------
+    n : number of calibration records, one per patient where patients are known
+    alpha : share of diagnoses that may be missed, above 0 and at most 0.5
+    epsilon : privacy loss of the whole release; smaller is more private
+    method : "sharp" (default) or "paper"
+    m : number of bins; chosen (m*) where it is not given
+    gamma : the paper's γ; chosen (γ*) where it is not given
+    per : None promises the coverage for all patients together, "diagnosis" within each diagnosis, and the name of a
+        column within each of its groups
+    classes : the diagnoses or their number, with `per="diagnosis"`
+    groups : the names of the groups, with another `per`
+    novelty_share : share of ε for a threshold above which an X-ray is unlike the calibration's; 0: none. Where records
+        are too few for both, the thresholds get all of ε.
+    novelty_alpha, novelty_m : share of X-rays like the calibration's that it may flag, and its number of bins
 
     >>> p = plan(1000, 0.1, 1.0, method="paper", m=10_000)
     >>> round(p.gamma, 6), round(p.level, 6), p.is_trivial
     (0.022102, 0.933546, False)
     """
-    n, alpha, epsilon, rule = check_n(n), check_alpha(alpha), check_epsilon(epsilon), rule_named(method)
+    n, alpha, epsilon = check_n(n), check_alpha(alpha), check_epsilon(epsilon)
     gamma = None if gamma is None else check_gamma(gamma)
-    grouped = None if per is None else (check_name(per), *_parts(per, classes, groups))
-    if grouped is None and (classes is not None or groups is not None):
-        raise InputError("Classes and groups belong to a promise for each of them: say so with per.")
+    names = _names(per, classes, groups)
 
-    def with_epsilon(part: float) -> Plan:
-        if grouped is not None:
-            return _plan_per_group(n, alpha, part, method, m, gamma, *grouped)
-        bins = best_m(n, alpha, part, method, gamma) if m is None else check_m(m)
-        aim = rule.aim(n, alpha, part, bins, gamma)
-        return Plan(n, alpha, part, method, bins, aim.gamma, aim.level, aim.rank, aim.coverage_lower)
+    def thresholds(part: float) -> Plan:
+        return plan_thresholds(n, alpha, part, method, m, gamma, per, names)
 
-    if novelty is None or check_share(novelty.share) == 0:
-        return with_epsilon(epsilon)
-    beside = _plan_novelty(n, epsilon, novelty)
-    if beside.is_possible:
-        both = with_epsilon(_less(epsilon, beside.epsilon))
-        if not both.is_trivial:
-            return replace(both, epsilon=epsilon, novelty=beside)
-    return replace(with_epsilon(epsilon), novelty=replace(beside, epsilon=0.0, rank=None))
+    share, flagged = check_share(novelty_share), check_alpha(novelty_alpha)
+    own_m = None if novelty_m is None else check_m(novelty_m)
+    if share == 0:
+        return thresholds(epsilon)
+    own = float(_exact(epsilon) * _exact(share))
+    if own >= LEAST_EPSILON and (rest := epsilon_less(epsilon, own)) >= LEAST_EPSILON:
+        beside = novelty_target(n, flagged, own, own_m)
+        if not beside.is_trivial and not (both := thresholds(rest)).is_trivial:
+            return replace(both, epsilon=epsilon, targets=(*both.targets, beside))
+    alone = thresholds(epsilon)
+    nothing = Target(NOVELTY, None, flagged, 0.0, Sharp.name, own_m or Sharp.grid[0])
+    return replace(alone, targets=(*alone.targets, nothing))
+
+
+def plan_thresholds(
+    n: int,
+    alpha: float,
+    epsilon: float,
+    method: str,
+    m: int | None,
+    gamma: float | None,
+    per: str | None,
+    names: tuple[str, ...],
+) -> Plan:
+    """The plan of the score targets alone."""
+    if per is None:
+        rule = rule_named(method)
+        bins = best_m(n, alpha, epsilon, method, gamma) if m is None else check_m(m)
+        aim = rule.aim(n, alpha, epsilon, bins, gamma)
+        target = Target(SCORE, None, alpha, epsilon, method, bins, aim.gamma, aim.level, aim.rank)
+        return Plan(n, alpha, epsilon, method, aim.coverage_lower, (target,))
+    able = group_rule(method)
+    no_gamma(gamma)
+    bins = able.group_m(n, len(names), alpha, epsilon) if m is None else check_m(m)
+    each = tuple(Target(SCORE, name, alpha, epsilon, method, bins) for name in names)
+    return Plan(n, alpha, epsilon, method, 1 - alpha, each, check_name(per))
+
+
+def novelty_target(n: int, alpha: float, epsilon: float, m: int | None = None) -> Target:
+    """Novelty's quantile, by the sharp rule."""
+    bins = best_m(n, alpha, epsilon, Sharp.name) if m is None else check_m(m)
+    aim = Sharp().aim(n, alpha, epsilon, bins, None)
+    return Target(NOVELTY, None, alpha, epsilon, Sharp.name, bins, None, aim.level, aim.rank)
 
 
 def at_epsilon(planned: Plan, epsilon: float) -> Plan:
-    """The same plan with another ε; m and γ are chosen anew."""
-    grouped = planned.per is not None
-    return plan(
-        planned.n,
-        planned.alpha,
-        epsilon,
-        method=planned.method,
-        per=planned.per,
-        classes=planned.groups if grouped and not planned.group_names else None,
-        groups=planned.group_names or None,
-        novelty=asked_of(planned.novelty),
-    )
+    """The thresholds of a plan with another ε; m and γ are chosen anew."""
+    return plan_thresholds(planned.n, planned.alpha, epsilon, planned.method, None, None, planned.per, planned.names)
 
 
-def asked_of(planned: NoveltyPlan | None) -> NoveltyTarget | None:
-    """What a plan for τ̂ was asked for; m is chosen anew."""
-    return None if planned is None else NoveltyTarget(planned.share, planned.alpha)
-
-
-def _plan_novelty(n: int, epsilon: float, asked: NoveltyTarget) -> NoveltyPlan:
-    share, alpha = check_share(asked.share), check_alpha(asked.alpha)
-    m = None if asked.m is None else check_m(asked.m)
-    own = float(_exact(epsilon) * _exact(share))
-    if own < LEAST_EPSILON or _less(epsilon, own) < LEAST_EPSILON:
-        return NoveltyPlan(share, alpha, m or Sharp.grid[0])
-    m = best_m(n, alpha, own, Sharp.name) if m is None else m
-    return NoveltyPlan(share, alpha, m, own, Sharp().aim(n, alpha, own, m, None).rank)
-
-
-def _less(epsilon: float, part: float) -> float:
+def epsilon_less(epsilon: float, part: float) -> float:
     """ε − part, rounded down: as the decimals that they print, which the ledger adds, both are no more than ε."""
     exact = _exact(epsilon) - _exact(part)
     rest = float(exact)
@@ -224,33 +296,29 @@ def _exact(number: float) -> Fraction:
     return Fraction(Decimal(repr(number)))
 
 
-def _plan_per_group(
-    n: int,
-    alpha: float,
-    epsilon: float,
-    method: str,
-    m: int | None,
-    gamma: float | None,
-    per: str,
-    groups: int,
-    names: tuple[str, ...],
-) -> Plan:
-    rule = group_rule(method)
-    no_gamma(gamma)
-    m = rule.group_m(n, groups, alpha, epsilon) if m is None else check_m(m)
-    return Plan(n, alpha, epsilon, method, m, None, None, None, 1 - alpha, per, groups, names)
+def numbered(count: int) -> tuple[str, ...]:
+    """Names for classes of which only the number is known."""
+    return tuple(map(str, range(count)))
 
 
-def _parts(per: str, classes: int | Sequence[str] | None, groups: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
-    """How many diagnoses or groups there are, and the groups' names."""
+def _names(per: str | None, classes: int | Sequence[str] | None, groups: Sequence[str] | None) -> tuple[str, ...]:
+    """The diagnoses or groups that the promise holds within."""
+    if per is None:
+        if classes is not None or groups is not None:
+            raise InputError("Classes and groups belong to a promise for each of them: say so with per.")
+        return ()
     if per == DIAGNOSIS:
         if classes is None or groups is not None:
             raise InputError("A promise for each diagnosis needs classes, by name or number, and no groups.")
-        return check_count(classes if isinstance(classes, int) else len(check_names(classes, "classes")), "classes"), ()
-    if groups is None or classes is not None:
-        raise InputError(f"A promise for each {per} needs the names of the groups, and no classes.")
-    names = check_names(groups, "groups")
-    return check_count(len(names), "groups"), names
+        if isinstance(classes, int):
+            return numbered(check_count(classes, "classes"))
+        names = check_names(classes, "classes")
+    elif groups is None or classes is not None:
+        raise InputError(f"A promise for each {check_name(per)} needs the names of the groups, and no classes.")
+    else:
+        names = check_names(groups, "groups")
+    check_count(len(names), "classes" if per == DIAGNOSIS else "groups")
+    return names
 
 
 def group_rule(method: str) -> GroupRule:

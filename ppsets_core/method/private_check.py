@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ppsets_core.data.checked import Checked, check_sets
-from ppsets_core.data.records import Records
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import Drawn, check_binding, now
 from ppsets_core.method.calibration_json import write_calibration
+from ppsets_core.method.counts import Countable, CoverageCounts
 from ppsets_core.method.intervals import CONFIDENCE
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules.mechanism import scale_for
@@ -99,45 +98,35 @@ def digest_of(calibration: Drawn) -> str:
     return hashlib.sha256(write_calibration(calibration).encode()).hexdigest()[:16]
 
 
-def check_can_be_checked(records: Records | Checked, calibration: Drawn, epsilon: float, per: str | None) -> float:
-    """Everything that can be wrong, before anything is spent; ε, as the plain number to draw with."""
-    if isinstance(records, Records) and (records.probabilities is None or records.labels is None):
-        raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
-    if isinstance(records, Checked) and records.calibration != calibration:
-        raise InputError("These counts are of another calibration's sets. Count them again with this one.")
+def check_can_be_checked(records: Countable, calibration: Drawn, epsilon: float, per: str | None) -> float:
+    """Refuse everything that can be wrong, before anything is spent; return ε as the number to draw with."""
     if per not in (None, DIAGNOSIS):
         raise InputError(f"A private check counts all patients together, or each '{DIAGNOSIS}'.")
-    epsilon = check_epsilon(epsilon)
     calibration.check_classes(records.classes)
-    if isinstance(records, Records) and calibration.group_names and calibration.per not in records.groups:
-        raise InputError(f"{records.source}: there is no column '{calibration.per}' that says each record's group.")
-    return epsilon
+    return check_epsilon(epsilon)
 
 
 def private_check(
-    records: Records | Checked,
-    calibration: Drawn,
-    epsilon: float,
-    *,
-    per: str | None = None,
-    dataset: str | None = None,
+    counts: CoverageCounts, epsilon: float, *, per: str | None = None, dataset: str | None = None
 ) -> PrivateCheck:
-    """Count, and add OpenDP's exact discrete Laplace noise. Nobody counts ε here: `Ledger.check` charges first."""
-    epsilon = check_can_be_checked(records, calibration, epsilon, per)
-    check_binding(records.unit, records.model, dataset)
-    covered, missed = _counts(records, calibration, per)
+    """Add OpenDP's exact discrete Laplace noise to the counts. `Ledger.check` charges ε first; here nobody does."""
+    epsilon = check_can_be_checked(counts, counts.calibration, epsilon, per)
+    check_binding(counts.unit, counts.model, dataset)
+    axis = None if per is None else 1
+    covered = np.atleast_1d(counts.covered.sum(axis=axis)).tolist()
+    missed = [] if per is None else counts.missed.sum(axis=1).tolist()
     noisy = draw_counts([*covered, *missed], scale_for(epsilon, _sensitivity(per)))
     return PrivateCheck(
-        n=len(records),
+        n=len(counts),
         epsilon=epsilon,
-        alpha=calibration.alpha,
+        alpha=counts.calibration.alpha,
         per=per,
-        classes=records.classes,
+        classes=counts.classes,
         covered=tuple(noisy[: len(covered)]),
         missed=tuple(noisy[len(covered) :]),
-        unit=records.unit,
-        model=records.model,
-        checked=digest_of(calibration),
+        unit=counts.unit,
+        model=counts.model,
+        checked=digest_of(counts.calibration),
         dataset=dataset,
         date=now(),
     )
@@ -150,13 +139,6 @@ def draw_counts(counts: list[int], scale: float) -> list[int]:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     return [int(count) for count in dp.m.make_laplace(*space, scale=scale)(counts)]
-
-
-def _counts(records: Records | Checked, calibration: Drawn, per: str | None) -> tuple[list[int], list[int]]:
-    counts = records if isinstance(records, Checked) else check_sets(records, calibration)[0]
-    if per is None:
-        return [int(counts.covered.sum())], []
-    return counts.covered.sum(axis=1).tolist(), counts.missed.sum(axis=1).tolist()
 
 
 def _sensitivity(per: str | None) -> int:

@@ -78,7 +78,7 @@ def _released(drawn: Drawn) -> list[Html]:
 
 
 def _has_tau(planned: Plan) -> bool:
-    return planned.novelty is not None and planned.novelty.is_possible
+    return planned.novelty is not None and not planned.novelty.is_trivial
 
 
 def _spent(drawn: Drawn, unit: str, account: Account | None) -> list[Html]:
@@ -109,6 +109,6 @@ def _how(planned: Plan) -> str:
         words += f" (γ = {planned.gamma:.4g})"
     if planned.per is not None:
         words += f", with half of the thresholds' ε for each {planned.per}, since one record may change two of them"
-    if planned.novelty is not None and planned.novelty.is_possible:
+    if planned.novelty is not None and not planned.novelty.is_trivial:
         words += f"; of ε, {planned.novelty.epsilon:g} went to τ̂, drawn likewise over {planned.novelty.m:,} bins"
     return f"{words}; drawn by OpenDP with exact arithmetic"

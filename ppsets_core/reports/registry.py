@@ -118,7 +118,7 @@ def _thresholds(drawn: Calibration) -> str:
 
 def _novelty(drawn: Calibration) -> str:
     planned = drawn.novelty
-    if planned is None or not planned.is_possible:
+    if planned is None or planned.is_trivial:
         return ""
     return (
         f" Released with it, out of the same ε: a threshold above which a new X-ray counts as unlike these records, a "

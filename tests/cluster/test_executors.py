@@ -11,11 +11,11 @@ import pytest
 from ppsets_core import Ledger, plan, simulate
 from ppsets_core.__main__ import main
 from ppsets_core.data import source
-from ppsets_core.data.checked import check_data_set
-from ppsets_core.data.counting import Tally, choose, count
+from ppsets_core.data.counts import select
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.exports import count_sets, write_sets
 from ppsets_core.errors import ClusterError, FileError
+from ppsets_core.method.counts import Counts
 from ppsets_core.run import IN_PROCESS, cluster, map_tasks, processes
 from tests.data.data_sets import CLASSES, records_frame, write_parts
 
@@ -36,7 +36,7 @@ def calibration():
 
 @pytest.fixture
 def people(tmp_path):
-    return Ledger(tmp_path / "ledger.sqlite").identify(500)
+    return Ledger(tmp_path / "ledger.sqlite").cohorts(500)
 
 
 def shuffle(folder) -> None:
@@ -60,12 +60,12 @@ def test_counts_and_people(executor, tmp_path, people, patients, parts):
     if patients is None:
         shuffle(folder)
     opened = open_source(folder)
-    here, there = choose(opened), choose(opened, executor=executor)
+    here, there = select(opened), select(opened, executor=executor)
     assert (there.n, there.read, there.patient_count, there.unit) == (here.n, here.read, here.patient_count, here.unit)
     planned = plan(len(here), 0.1, 1.0, per="diagnosis", classes=opened.classes)
-    one, other = count(here, planned, people), count(there, planned, people, executor=executor)
-    assert np.array_equal(one.counts, other.counts)
-    same_people(one.people, other.people)
+    one, other = here.counts(planned, people), there.counts(planned, people)
+    assert np.array_equal(one.bins, other.bins)
+    same_people(one.cohort, other.cohort)
     assert (one.plan, one.unit, one.classes, one.model) == (other.plan, other.unit, other.classes, other.model)
 
 
@@ -76,11 +76,11 @@ def test_sets_and_checks(executor, tmp_path, calibration, people):
     assert there == write_sets(opened, calibration, tmp_path / "here") == count_sets(opened, calibration)
     assert len(there) == 500
     assert pq.read_table(tmp_path / "there").equals(pq.read_table(tmp_path / "here"))
-    one = check_data_set(choose(opened), calibration, people)
-    other = check_data_set(choose(opened, executor=executor), calibration, people, executor=executor)
+    one = select(opened).coverage(calibration, people)
+    other = select(opened, executor=executor).coverage(calibration, people)
     assert (one.unit, len(one), one.read) == (other.unit, len(other), other.read)
     assert np.array_equal([one.covered, one.missed], [other.covered, other.missed])
-    same_people(one.people, other.people)
+    same_people(one.cohort, other.cohort)
 
 
 def test_the_first_bad_row_is_named_and_nothing_stays(executor, tmp_path, calibration, people):
@@ -92,7 +92,7 @@ def test_the_first_bad_row_is_named_and_nothing_stays(executor, tmp_path, calibr
     opened, patients = open_source(path), open_source(path, classes=CLASSES, labels="optional")
     for where in (IN_PROCESS, executor):
         with pytest.raises(FileError, match=place):
-            count(choose(opened), plan(300, 0.1, 1.0), people, executor=where)
+            select(opened, executor=where).counts(plan(300, 0.1, 1.0), people)
         with pytest.raises(FileError, match=place):
             write_sets(patients, calibration, tmp_path / "sets", executor=where)
     assert not (tmp_path / "sets").exists()
@@ -110,14 +110,14 @@ def test_what_reaches_the_driver_is_counts_and_identities(executor, tmp_path, pe
         return future
 
     monkeypatch.setattr(executor, "submit", recording, raising=False)
-    chosen = choose(opened, executor=executor)
+    chosen = select(opened, executor=executor)
     hashes = [one for one in received if isinstance(one, np.ndarray)]
     assert received == hashes
     assert {(one.dtype, one.shape[1:]) for one in hashes} == {(np.dtype(np.uint64), (2,))}
     received.clear()
-    count(chosen, plan(len(chosen), 0.1, 1.0), people, executor=executor)
+    chosen.counts(plan(len(chosen), 0.1, 1.0), people)
     assert received
-    assert {type(one) for one in received} == {Tally}
+    assert {type(one) for one in received} == {Counts}
     sent = pickle.dumps(received)
     for row, label in enumerate(frame["label"]):
         for value in (frame.loc[row, label], 1 - frame.loc[row, label]):

@@ -8,10 +8,11 @@ import pytest
 from ppsets_core import FileError, Ledger, one_per_patient, plan, read_scores
 from ppsets_core.__main__ import main
 from ppsets_core.data import reader, source
-from ppsets_core.data.counting import choose, count
+from ppsets_core.data.counts import select
 from ppsets_core.data.source import open_source
 from ppsets_core.ledger import cohort
 from tests.data.data_sets import records_frame, write_csv, write_parts
+from tests.ledger.spending import cohort_of
 
 
 @pytest.fixture
@@ -43,26 +44,26 @@ def test_people_are_the_same_in_memory_in_parts_and_as_a_whole(tmp_path, ledger,
     monkeypatch.setattr(source, "ROWS_AT_ONCE", 100)
     book = Ledger(ledger)
     records = one_per_patient(read_scores(csv))
-    expected = book.cohort_of(records)
-    chosen = choose(open_source(parts))
+    expected = cohort_of(book, records)
+    chosen = select(open_source(parts))
     planned = plan(len(chosen), 0.1, 1.0)
-    found = count(chosen, planned, book.identify(len(chosen))).people
+    found = chosen.counts(planned, book.cohorts(len(chosen))).cohort
     assert (found.identity, found.counted_by) == (expected.identity, expected.counted_by)
     assert sorted(found.patients.tolist()) == sorted(expected.patients.tolist())
     assert sorted(map(tuple, found.contents.tolist())) == sorted(map(tuple, expected.contents.tolist()))
     monkeypatch.setattr(cohort, "MOST_RECORDS", 10)
-    whole = count(chosen, planned, book.identify(cohort.MOST_RECORDS + 10**8)).people
+    whole = chosen.counts(planned, book.cohorts(cohort.MOST_RECORDS + 10**8)).cohort
     assert (whole.identity, whole.counted_by, len(whole)) == (expected.identity, "data set", 0)
 
 
 def test_a_data_set_written_anew_after_one_record_of_each_patient_was_chosen_is_refused(tmp_path, ledger):
     frame, book = records_frame(400, patients=100), Ledger(ledger)
     path = write_parts(frame, tmp_path / "ward", 1)
-    chosen = choose(open_source(path))
+    chosen = select(open_source(path))
     planned = plan(len(chosen), 0.1, 1.0)
     (part,) = path.iterdir()
     frame.iloc[::-1].to_parquet(part, row_group_size=50, index=False)
-    counted = count(chosen, planned, book.identify(len(chosen)))
+    counted = chosen.counts(planned, book.cohorts(len(chosen)))
     with pytest.raises(FileError, match="it changed while it was read"):
         book.release(counted, planned, book.account_for(counted, "ward", budget=2))
     assert book.releases() == []
@@ -71,9 +72,9 @@ def test_a_data_set_written_anew_after_one_record_of_each_patient_was_chosen_is_
 def test_each_diagnosis_and_each_group(tmp_path, ledger, capsys):
     path = write_parts(records_frame(600), tmp_path / "ward", 3)
     assert calibrate(path, ledger, "--budget", "9", "--per", "diagnosis", "--json") == 0
-    assert len(json.loads(capsys.readouterr().out)["thresholds"]) == 3
+    assert len(json.loads(capsys.readouterr().out)["targets"]) == 3
     assert calibrate(path, ledger, "--per", "site", "--groups", "north,south", "--json") == 0
-    assert len(json.loads(capsys.readouterr().out)["thresholds"]) == 2
+    assert len(json.loads(capsys.readouterr().out)["targets"]) == 2
     assert calibrate(path, ledger, "--per", "ward", "--groups", "a,b") == 2
     assert "there is no column 'ward'" in capsys.readouterr().err
 

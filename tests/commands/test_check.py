@@ -34,7 +34,7 @@ def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     new, cal = str(files / "new.csv"), str(files / "cal.json")
     capsys.readouterr()
     assert main(["predict", new, "--calibration", cal, "--out", str(files / "sets.parquet"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["patients"]
+    told = json.loads(capsys.readouterr().out)["sets"]
     assert [one["set"] for one in told] == [[CLASSES[i] for i in members] for members in expected]
     assert [one["id"] for one in told[:2]] == ["n0", "n1"]
     assert pq.read_table(files / "sets.parquet")["set"].to_pylist() == [one["set"] for one in told]

@@ -10,11 +10,11 @@ import pytest
 from ppsets_core import Calibration, Ledger, one_per_patient
 from ppsets_core.__main__ import main
 from ppsets_core.data import parquet, read_scores, source
-from ppsets_core.data.checked import check_data_set, check_sets
-from ppsets_core.data.counting import choose
+from ppsets_core.data.counts import cover_records, select
 from ppsets_core.data.source import open_source
 from ppsets_core.ledger import cohort
 from tests.data.data_sets import CLASSES, records_frame, write_csv, write_parts
+from tests.ledger.spending import cohort_of
 
 
 @pytest.fixture(autouse=True)
@@ -96,14 +96,14 @@ def test_a_private_check_counts_and_charges_whom_one_file_does(tmp_path, ledger,
     records = read_scores(write_csv(frame, tmp_path / "new.csv"), classes=CLASSES, labels="optional").labelled()
     records = records if every else one_per_patient(records)
     opened = open_source(write_parts(frame, tmp_path / "new", 7), classes=CLASSES, labels="optional")
-    chosen = choose(opened, all_records=every)
-    found = check_data_set(chosen, calibration, book.identify(len(chosen)))
-    expected, people = check_sets(records, calibration)[0], book.cohort_of(records)
+    chosen = select(opened, all_records=every)
+    found = chosen.coverage(calibration, book.cohorts(len(chosen)))
+    expected, people = cover_records(records, calibration)[0], cohort_of(book, records)
     assert (len(found), found.unit, found.classes) == (len(expected), expected.unit, expected.classes)
     assert np.array_equal(found.covered, expected.covered)
     assert np.array_equal(found.missed, expected.missed)
-    assert found.people.identity == people.identity
-    assert sorted(found.people.patients.tolist()) == sorted(people.patients.tolist())
+    assert found.cohort.identity == people.identity
+    assert sorted(found.cohort.patients.tolist()) == sorted(people.patients.tolist())
 
 
 def test_a_private_check_of_a_data_set_on_the_command_line(tmp_path, ledger, capsys):

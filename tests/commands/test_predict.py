@@ -10,7 +10,6 @@ from PIL import Image
 
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.__main__ import main
-from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model import load_model, predict
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.xrays import read_picture
@@ -71,11 +70,11 @@ def test_what_is_no_chest_xray_is_marked_and_not_counted(folder, capsys):
 def test_unfamiliar_xrays_are_marked_and_raise_the_alarm(tmp_path, capsys):
     scores, model = np.linspace(0, 0.8, 1000), load_model()
     records = Records("", scores, model.classes, model=model.fingerprint, novelty=scores)
-    chosen = plan(1000, 0.1, 5.0, novelty=NoveltyTarget(m=10**6))
+    chosen = plan(1000, 0.1, 5.0, novelty_share=0.2, novelty_m=10**6)
     drawn = simulate(records, chosen, np.random.default_rng(0))
     for threshold, unfamiliar in ((1e-6, True), (1 - 1e-6, False)):
         path = tmp_path / f"{unfamiliar}.json"
-        path.write_text(dataclasses.replace(drawn, novelty_threshold=threshold).to_json(), encoding="utf-8")
+        path.write_text(dataclasses.replace(drawn, drawn=(drawn.threshold, threshold)).to_json(), encoding="utf-8")
         asked = ["predict", *images(draw_into(tmp_path, 5)), "--calibration", str(path)]
         assert main([*asked, "--json", "--report", str(tmp_path / f"{unfamiliar}.html")]) == 0
         answer = json.loads(capsys.readouterr().out)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from ppsets_core import FileError, Plan, Records, one_per_patient, plan, read_scores
 from ppsets_core.data import delimited, parquet
 from ppsets_core.data import source as reading
-from ppsets_core.data.counting import Counted, choose, count
+from ppsets_core.data.counts import select
 from ppsets_core.data.source import open_source
 from ppsets_core.method.bins import bin_index
+from ppsets_core.method.counts import Counts
 from tests.data.data_sets import records_frame, write_csv, write_parts
 
 
@@ -58,9 +59,9 @@ def counts_in_memory(records: Records, planned: Plan) -> np.ndarray:
     )
 
 
-def counted(path: Path, per: str | None = None, *, all_records: bool = False) -> Counted:
-    chosen = choose(open_source(path, group="site" if per == "site" else None), all_records=all_records)
-    return count(chosen, planned_for(len(chosen), per, chosen.classes), Who)
+def counted(path: Path, per: str | None = None, *, all_records: bool = False) -> Counts:
+    chosen = select(open_source(path, group="site" if per == "site" else None), all_records=all_records)
+    return chosen.counts(planned_for(len(chosen), per, chosen.classes), Who)
 
 
 def planned_for(n: int, per: str | None, classes: tuple[str, ...]) -> Plan:
@@ -79,15 +80,15 @@ def test_counts_people_and_plan_are_those_of_the_records_in_memory(tmp_path, pat
     for path in (csv, write_parts(frame, tmp_path / "scores", parts)):
         found = counted(path, per)
         assert found.plan == planned
-        assert np.array_equal(found.counts, counts_in_memory(records, planned))
-        assert found.people == who(records)
+        assert np.array_equal(found.bins, counts_in_memory(records, planned))
+        assert found.cohort == who(records)
         assert (found.unit, found.classes, found.model) == (records.unit, records.classes, records.model)
 
 
 def test_all_records_of_a_patient_are_counted_if_one_wants_them(tmp_path):
     path = write_parts(records_frame(300, patients=40), tmp_path / "scores", 3)
     found = counted(path, all_records=True)
-    assert (len(found), found.unit, found.counts.sum()) == (300, "record", 300)
+    assert (len(found), found.unit, found.bins[0].sum()) == (300, "record", 300)
 
 
 def test_a_score_that_is_text_is_refused_and_no_other_column_taken_for_it(tmp_path):
@@ -118,15 +119,15 @@ def test_bare_scores_with_and_without_a_header(tmp_path):
     for name, header in (("bare.csv", ""), ("named.csv", "score\n")):
         path = tmp_path / name
         path.write_text(header + "\n".join(map(repr, scores.tolist())))
-        assert counted(path).people == Counter((score, "") for score in scores.tolist())
+        assert counted(path).cohort == Counter((score, "") for score in scores.tolist())
 
 
 def test_rows_may_be_in_any_order_where_each_patient_has_one(tmp_path):
     frame = records_frame(400)
     shuffled = frame.sample(frac=1, random_state=1)
     one, other = (counted(write_parts(f, tmp_path / name, 7)) for f, name in ((frame, "a"), (shuffled, "b")))
-    assert np.array_equal(one.counts, other.counts)
-    assert one.people == other.people
+    assert np.array_equal(one.bins, other.bins)
+    assert one.cohort == other.cohort
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -213,7 +214,7 @@ def test_a_part_that_is_damaged_missing_or_empty(tmp_path):
         open_source(path)
     (path / "part-00001.parquet").unlink()
     with pytest.raises(FileError, match=r"part-00001.parquet: it cannot be opened"):
-        count(choose(opened), planned_for(100, None, ()), Who)
+        select(opened).counts(planned_for(100, None, ()), Who)
     (tmp_path / "bare").mkdir()
     with pytest.raises(FileError, match="no Parquet file"):
         open_source(tmp_path / "bare")
@@ -226,10 +227,10 @@ def test_a_part_that_is_damaged_missing_or_empty(tmp_path):
 
 def test_a_data_set_that_grows_while_it_is_read_is_refused(tmp_path):
     path = write_parts(records_frame(100), tmp_path / "scores", 2)
-    chosen = choose(open_source(path))
+    chosen = select(open_source(path))
     records_frame(60).to_parquet(path / "part-00001.parquet", index=False)
     with pytest.raises(FileError, match="it changed while it was read"):
-        count(chosen, planned_for(100, None, chosen.classes), Who)
+        chosen.counts(planned_for(100, None, chosen.classes), Who)
 
 
 def test_types_that_parquet_knows(tmp_path):
@@ -242,7 +243,7 @@ def test_types_that_parquet_knows(tmp_path):
     path = tmp_path / "scores.parquet"
     frame.to_parquet(path, index=False)
     assert read_scores(path).scores.tolist() == [0.5, 0.25, 0.0]
-    assert counted(path).people == who(read_scores(path))
+    assert counted(path).cohort == who(read_scores(path))
 
 
 @pytest.mark.parametrize("patients", [None, 60])
@@ -252,9 +253,9 @@ def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split
     csv = write_csv(frame, tmp_path / "scores.csv")
     records = one_per_patient(read_scores(csv, split=split))
     for path in (csv, write_parts(frame, tmp_path / "scores", 5)):
-        chosen = choose(open_source(path, split=split))
-        found = count(chosen, planned_for(len(chosen), None, ()), Who)
-        assert found.people == who(records)
+        chosen = select(open_source(path, split=split))
+        found = chosen.counts(planned_for(len(chosen), None, ()), Who)
+        assert found.cohort == who(records)
         assert chosen.read == (200 if split is None else 100)
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import FileError, read_scores
-from ppsets_core.data.counting import choose
+from ppsets_core.data.counts import select
 from ppsets_core.data.parquet import plain_columns
 from ppsets_core.data.source import open_source
 from ppsets_core.files.names import plain_cell, same_names
@@ -316,7 +316,7 @@ def test_whether_patients_have_a_column_does_not_hinge_on_one_name(tmp_path):
         data = parquet_of(score=[0.1, 0.2, 0.3], patient=patients)
         assert read_scores(data, "a.parquet").has_patients
         (tmp_path / "part.parquet").write_bytes(data)
-        chosen = choose(open_source(tmp_path))
+        chosen = select(open_source(tmp_path))
         assert (chosen.unit, len(chosen)) == ("patient", 3)
     with pytest.raises(FileError, match="record 3: its fields are not those of the first"):
         read_scores(json.dumps([{"score": 0.1}, {"score": 0.2}, {"score": 0.3, "patient": "z"}]).encode(), "a.json")

@@ -38,4 +38,4 @@ def xray_sets(rows, calibration, group: str | None = None, **facts) -> SetTable:
 def cut_at(threshold: float) -> Simulation:
     """A calibration with this threshold."""
     drawn = simulate(np.linspace(0, 0.8, 500), plan(500, 0.1, 5.0), np.random.default_rng(0))
-    return dataclasses.replace(drawn, thresholds=(threshold,))
+    return dataclasses.replace(drawn, drawn=(threshold,))

@@ -119,7 +119,7 @@ def test_unfamiliar_patients_are_marked_everywhere_and_raise_the_alarm():
         values = np.random.default_rng(seed).uniform(low, low + 0.5, rows)
         return table(rows, seed, extra={"novelty": [repr(value) for value in values.tolist()]}).encode()
 
-    drawn = calibrate(read_scores(with_novelty(3000, 0, 0.0), "cal.csv"), 0.1, 5.0)
+    drawn = calibrate(read_scores(with_novelty(3000, 0, 0.0), "cal.csv"), 0.1, 5.0, novelty_share=0.2)
     for low, alarmed in ((0.0, False), (0.5, True)):
         records = read_scores(with_novelty(200, 1, low), classes=CLASSES, labels="optional")
         sets = sets_of(records, drawn)

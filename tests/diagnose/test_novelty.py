@@ -22,7 +22,6 @@ from ppsets_core.diagnose.novelty import (
     largest_rate,
     novelty_threshold_for,
 )
-from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model.novelty import statistics_of
 from ppsets_core.model_fingerprint import bundled_fingerprint
 
@@ -33,7 +32,7 @@ def drawn(n: int, model: str | None = None, seed: int = 0):
     rng = np.random.default_rng(seed)
     scores = rng.random(n)
     records = Records("", scores, model=model, novelty=rng.random(n))
-    return simulate(records, plan(n, 0.1, 1.0, novelty=NoveltyTarget()), rng)
+    return simulate(records, plan(n, 0.1, 1.0, novelty_share=0.2), rng)
 
 
 def test_a_calibrations_own_threshold_is_used():
@@ -48,7 +47,7 @@ def test_a_calibrations_own_threshold_is_used():
 
 @pytest.mark.parametrize(
     ("calibration", "words"),
-    [(drawn(100), IMPOSSIBLE), (dataclasses.replace(drawn(1000), novelty_threshold=1.0), NOTHING_ABOVE)],
+    [(drawn(100), IMPOSSIBLE), (dataclasses.replace(drawn(1000), drawn=(0.9, 1.0)), NOTHING_ABOVE)],
     ids=["too few", "came out above every X-ray"],
 )
 def test_no_alarm_possible_is_said_and_nothing_is_called_familiar(calibration, words):
@@ -74,12 +73,12 @@ def test_with_other_weights_nothing_can_be_known():
 
 
 def test_the_largest_rate_is_the_beta_quantile_of_the_rank_less_what_the_draw_may_miss():
-    planned = plan(1000, 0.1, 1.0, novelty=NoveltyTarget()).novelty
+    planned = plan(1000, 0.1, 1.0, novelty_share=0.2).novelty
     per_rank = planned.epsilon / 1.5
     missing = next(t for t in range(1000) if (planned.m - 1) * np.exp(-per_rank * (t + 1)) <= DELTA)
     k = planned.rank - missing
     assert largest_rate(planned, 1000) == pytest.approx(beta.ppf(1 - DELTA, 1001 - k, k), abs=1e-9)
-    few = plan(200, 0.1, 1.0, novelty=NoveltyTarget()).novelty
+    few = plan(200, 0.1, 1.0, novelty_share=0.2).novelty
     assert 0.3 < largest_rate(few, 200) <= 1
 
 
@@ -107,7 +106,7 @@ def test_the_alarm_is_on_where_the_binomial_says_that_chance_does_not_explain_it
 def test_false_alarms_are_at_most_one_in_a_thousand(n, epsilon):
     """Exact in the batch (binomial), drawn in the calibration: 2,000 calibrations, the largest threshold missed."""
     rng = np.random.default_rng(n)
-    chosen = plan(n, 0.1, epsilon, novelty=NoveltyTarget())
+    chosen = plan(n, 0.1, epsilon, novelty_share=0.2)
     rate = largest_rate(chosen.novelty, n)
     false = {batch: 0.0 for batch in (10, 40, 400)}
     for _ in range(2000):

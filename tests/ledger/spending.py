@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 
 from ppsets_core import Account, Calibration, Ledger, Plan, Records, plan
+from ppsets_core.ledger.cohort import Cohort
 
 
 def records_of(scores: np.ndarray, **facts: object) -> Records:
@@ -31,3 +32,9 @@ def spend(
 
 def planned(scores: np.ndarray, epsilon: float, m: int | None = None) -> Plan:
     return plan(len(scores), 0.1, epsilon, m=m)
+
+
+def cohort_of(ledger: Ledger, records: Records) -> Cohort:
+    builder = ledger.cohorts(len(records))()
+    builder.add(records)
+    return builder.total()

@@ -10,9 +10,9 @@ import pytest
 from ppsets_core import BudgetError, InputError, Ledger, LedgerError, one_per_patient, read_scores
 from ppsets_core.ledger import cohort as cohort_module
 from ppsets_core.ledger.charging import MOST_REFUSALS
-from ppsets_core.ledger.cohort import cohort_of
+from ppsets_core.ledger.cohort import cohort_of as cohort_of_scores
 from ppsets_core.places import ledger_path
-from tests.ledger.spending import named, records_of, spend
+from tests.ledger.spending import cohort_of, named, records_of, spend
 
 
 @pytest.fixture
@@ -94,12 +94,12 @@ def test_probabilities_scores_and_float32_are_the_same_records(ledger):
         read_scores(scores.encode(), "b.csv"),
         read_scores(array.getvalue(), "c.npy"),
     )
-    ledger.charge(first, 1, named("ward"), kind="check")
+    ledger.charge(cohort_of(ledger, first), 1, named("ward"), kind="check")
     for other in others:
         for number in range(0, 400, 100):
             part = records_of(other.scores[number : number + 1])
             with pytest.raises(BudgetError):
-                ledger.charge(part, 0.5, named("other"), kind="check")
+                ledger.charge(cohort_of(ledger, part), 0.5, named("other"), kind="check")
         ledger.raise_budget("other", ledger.account("other").budget + Decimal("0.001"))
 
 
@@ -108,9 +108,9 @@ def test_the_same_file_without_its_column_of_patients_has_no_budget_of_its_own(l
     scores = np.random.default_rng(0).random(300)
     files = [records_of(scores, patients=np.array([f"p{i}" for i in range(300)])), records_of(scores)]
     before, after = files if first == "named" else files[::-1]
-    ledger.charge(before, 1, named("ward"), kind="check")
+    ledger.charge(cohort_of(ledger, before), 1, named("ward"), kind="check")
     with pytest.raises(BudgetError):
-        ledger.charge(after, 0.5, named("other"), kind="check")
+        ledger.charge(cohort_of(ledger, after), 0.5, named("other"), kind="check")
 
 
 @pytest.mark.parametrize("named_by", [None, "p"])
@@ -121,12 +121,12 @@ def test_records_of_one_score_are_one_person_unless_they_are_named_and_a_refusal
     whose = [
         None if named_by is None else np.array([f"{named_by}{i + start}" for i in range(300)]) for start in (0, 500)
     ]
-    ledger.charge(records_of(one, patients=whose[0]), 1, named("ward"), kind="check")
+    ledger.charge(cohort_of(ledger, records_of(one, patients=whose[0])), 1, named("ward"), kind="check")
     if named_by is None:
         with pytest.raises(BudgetError, match=r"a column `patient`.* tells them apart"):
-            ledger.charge(records_of(other), 0.5, named("other"), kind="check")
+            ledger.charge(cohort_of(ledger, records_of(other)), 0.5, named("other"), kind="check")
     else:
-        ledger.charge(records_of(other, patients=whose[1]), 1, named("other"), kind="check")
+        ledger.charge(cohort_of(ledger, records_of(other, patients=whose[1])), 1, named("other"), kind="check")
 
 
 def test_asking_tells_nothing_about_records(ledger):
@@ -172,8 +172,10 @@ def test_delta_counts_for_each_patient_by_their_own_records_and_is_written_down_
 def test_batches_add_up_to_the_whole_in_any_order(ledger):
     scores, key = np.random.default_rng(0).random(90), ledger.cohort_key
     patients = np.array([f"p{i // 2}" for i in range(90)])
-    whole = cohort_of(key, scores, patients)
-    parts = [cohort_of(key, scores[part], patients[part]) for part in (slice(50, 90), slice(0, 20), slice(20, 50))]
+    whole = cohort_of_scores(key, scores, patients)
+    parts = [
+        cohort_of_scores(key, scores[part], patients[part]) for part in (slice(50, 90), slice(0, 20), slice(20, 50))
+    ]
     added = parts[0] + parts[1] + parts[2]
     assert added.identity == whole.identity
     assert (added.named == whole.named).all()
@@ -184,10 +186,10 @@ def test_too_many_patients_are_counted_as_a_data_set_and_it_is_said(ledger, monk
     monkeypatch.setattr(cohort_module, "MOST_RECORDS", 100)
     scores = np.random.default_rng(0).random(300)
     large = records_of(scores, patients=np.array([f"p{i}" for i in range(300)]))
-    assert ledger.charge(large, 0.75, named("ward"), kind="check").counted_by == "data set"
+    assert ledger.charge(cohort_of(ledger, large), 0.75, named("ward"), kind="check").counted_by == "data set"
     for name in ("ward", "other"):
         with pytest.raises(BudgetError):
-            ledger.charge(large, 0.5, named(name), kind="check")
+            ledger.charge(cohort_of(ledger, large), 0.5, named(name), kind="check")
 
 
 def test_a_data_set_counted_as_a_whole_has_one_budget_under_however_many_names(ledger, monkeypatch):
@@ -196,10 +198,10 @@ def test_a_data_set_counted_as_a_whole_has_one_budget_under_however_many_names(l
     for name in "abc":
         ledger.open_account(name, 1)
     for name in ("a", "b"):
-        ledger.charge(large, 0.5, named(name), kind="check")
+        ledger.charge(cohort_of(ledger, large), 0.5, named(name), kind="check")
     for name in ("a", "b", "c"):
         with pytest.raises(BudgetError):
-            ledger.charge(large, 0.5, named(name), kind="check")
+            ledger.charge(cohort_of(ledger, large), 0.5, named(name), kind="check")
 
 
 def test_a_data_set_counted_as_a_whole_is_counted_under_the_name_it_came_by_second(ledger, monkeypatch):
@@ -207,11 +209,11 @@ def test_a_data_set_counted_as_a_whole_is_counted_under_the_name_it_came_by_seco
     first, second = (records_of(np.random.default_rng(seed).random(300)) for seed in (0, 1))
     for name in "abcd":
         ledger.open_account(name, 1)
-    ledger.charge(second, 0.25, named("b"), kind="check")
+    ledger.charge(cohort_of(ledger, second), 0.25, named("b"), kind="check")
     for number in range(3):
-        ledger.charge(first, 0.25, named("abc"[number]), kind="check")
+        ledger.charge(cohort_of(ledger, first), 0.25, named("abc"[number]), kind="check")
     with pytest.raises(BudgetError):
-        ledger.charge(first, 0.25, named("d"), kind="check")
+        ledger.charge(cohort_of(ledger, first), 0.25, named("d"), kind="check")
 
 
 def test_one_home_whatever_the_folder(monkeypatch, tmp_path):
@@ -228,7 +230,7 @@ def test_one_home_whatever_the_folder(monkeypatch, tmp_path):
 def test_many_records_at_once_are_known_as_few_are():
     scores = np.random.default_rng(5).random(cohort_module._MANY)
     scores[:2] = 0.0, 1.0
-    whole = cohort_of(b"k" * 32, scores, None)
-    parts = [cohort_of(b"k" * 32, part, None) for part in np.split(scores, 4)]
+    whole = cohort_of_scores(b"k" * 32, scores, None)
+    parts = [cohort_of_scores(b"k" * 32, part, None) for part in np.split(scores, 4)]
     assert whole.identity == (parts[0] + parts[1] + parts[2] + parts[3]).identity
     assert np.array_equal(whole.contents, np.concatenate([part.contents for part in parts]))

@@ -158,7 +158,7 @@ def test_a_report_tells_a_viewer_of_no_account_and_a_changed_release_is_known_to
     carl, vera = held(ledger, person("carl", CURATOR)), held(ledger, person("vera", VIEWER))
     assert payer_of(released, carl).name == "ward"
     assert payer_of(released, vera) is None
-    changed = replace(released, thresholds=(1.0 if released.threshold < 1 else 0.5,))
+    changed = replace(released, drawn=(1.0 if released.threshold < 1 else 0.5,))
     for one in (carl, vera):
         assert (one.knows(released), one.knows_otherwise(released)) == (True, False)
         assert (one.knows(changed), one.knows_otherwise(changed)) == (False, True)

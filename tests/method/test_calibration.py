@@ -98,7 +98,7 @@ def test_what_it_protects_and_which_model_it_is_for_are_kept():
 
 
 def test_it_names_the_data_set_that_paid_and_the_day():
-    paid = release(made_by(MODEL), plan(1000, 0.1, 1.0), dataset="Ward 3")
+    paid = release(made_by(MODEL).counts(plan(1000, 0.1, 1.0)), dataset="Ward 3")
     back = Calibration.from_json(paid.to_json())
     assert back.dataset == "Ward 3"
     assert (back.date, back.date[10], back.date[-6:]) == (paid.date, "T", "+00:00")
@@ -109,8 +109,14 @@ VALID = json.loads(calibrate(SCORES, 0.1, 1.0, method="paper").to_json())
 
 
 def test_version_4_is_read_and_older_ones_are_refused():
-    old = {"familiarity" if name == "novelty" else name: value for name, value in VALID.items()} | {"version": 4}
+    (target,) = VALID["targets"]
+    old = {name: value for name, value in VALID.items() if name != "targets"} | {"version": 4, "familiarity": None}
+    old |= {name: target[name] for name in ("threshold", "m", "gamma", "level", "rank")}
+    old |= {"groups": 1, "group_names": []}
     assert Calibration.from_json(json.dumps(old)) == Calibration.from_json(json.dumps(VALID))
+    for name in ("threshold", "m", "familiarity", "groups"):
+        with pytest.raises(InputError, match="cannot be used"):
+            Calibration.from_json(json.dumps({key: value for key, value in old.items() if key != name}))
     with pytest.raises(InputError, match="version is neither 4 nor 5"):
         Calibration.from_json(json.dumps(old | {"version": 3}))
 
@@ -135,27 +141,29 @@ CHANGES = {
     "date that is none": {"date": "2026-13-45T00:00:00+00:00"},
     "date without a zone": {"date": "2026-01-31T12:00:00"},
     "per diagnosis with one threshold": {"per": "diagnosis"},
-    "groups of nobody": {"groups": 2},
-    "group names of nobody": {"group_names": ["north", "south"]},
+    "two targets for all": {"targets": VALID["targets"] * 2},
+    "no target": {"targets": []},
+    "a target that is none": {"targets": ["score"]},
+    "a target of a group": {"targets": [VALID["targets"][0] | {"of": "north"}]},
     "version true": {"version": True},
     "unknown kind": {"kind": "draft"},
-    "threshold above 1": {"threshold": 1.5},
-    "threshold zero": {"threshold": 0},
-    "threshold off the grid": {"threshold": 0.123456},
-    "threshold text": {"threshold": "0.5"},
-    "threshold true": {"threshold": True},
+    "threshold above 1": {"targets": [VALID["targets"][0] | {"threshold": 1.5}]},
+    "threshold zero": {"targets": [VALID["targets"][0] | {"threshold": 0}]},
+    "threshold off the grid": {"targets": [VALID["targets"][0] | {"threshold": 0.123456}]},
+    "threshold text": {"targets": [VALID["targets"][0] | {"threshold": "0.5"}]},
+    "threshold true": {"targets": [VALID["targets"][0] | {"threshold": True}]},
     "n negative": {"n": -5},
     "n fractional": {"n": 1000.5},
     "alpha too large": {"alpha": 0.7},
     "epsilon zero": {"epsilon": 0},
     "another method": {"method": "magic"},
     "method a list": {"method": ["paper"]},
-    "m of one": {"m": 1},
-    "m missing": {"m": None},
-    "gamma missing": {"gamma": None},
-    "gamma of one": {"gamma": 1},
-    "level that does not follow": {"level": 0.5},
-    "rank where there is none": {"rank": 900},
+    "m of one": {"targets": [VALID["targets"][0] | {"m": 1}]},
+    "m missing": {"targets": [VALID["targets"][0] | {"m": None}]},
+    "gamma missing": {"targets": [VALID["targets"][0] | {"gamma": None}]},
+    "gamma of one": {"targets": [VALID["targets"][0] | {"gamma": 1}]},
+    "level that does not follow": {"targets": [VALID["targets"][0] | {"level": 0.5}]},
+    "rank where there is none": {"targets": [VALID["targets"][0] | {"rank": 900}]},
     "lower bound that does not follow": {"coverage_lower": 0.99},
     "an unknown field": {"note": "hello"},
 }
@@ -176,7 +184,9 @@ def test_each_field_must_be_there(name):
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
 @pytest.mark.parametrize("name", ["threshold", "alpha", "epsilon", "gamma", "level", "coverage_lower"])
 def test_numbers_that_are_not_finite_are_refused(name, value):
-    text = json.dumps(VALID | {name: "HERE"}).replace('"HERE"', value)
+    target = VALID["targets"][0]
+    changed = {"targets": [target | {name: "HERE"}]} if name in target else {name: "HERE"}
+    text = json.dumps(VALID | changed).replace('"HERE"', value)
     with pytest.raises(InputError, match="cannot be used"):
         Calibration.from_json(text)
 
@@ -238,6 +248,6 @@ def test_a_plan_for_another_number_of_records_is_refused():
     with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
         release_distribution(SCORES, plan(10, 0.1, 1.0))
     with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
-        release(made_by(None), plan(10, 0.1, 1.0))
+        made_by(None).counts(plan(10, 0.1, 1.0))
     with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
         simulate(SCORES, plan(10, 0.1, 1.0), np.random.default_rng(0))

@@ -1,13 +1,12 @@
 """The check: numbers of `evaluate`, exact intervals, and a verdict that says what the numbers allow."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from ppsets_core import InputError, Records, evaluate, plan, simulate
+from ppsets_core import Records, conformity_scores, evaluate, plan, simulate
 from ppsets_core.data.bundled import bundled_scores
-from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise, check_coverage
+from ppsets_core.data.counts import check_records
+from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise
 from ppsets_core.method.intervals import clopper_pearson
 
 CLASSES = ("a", "b", "c")
@@ -28,6 +27,11 @@ def patients(covered: int, missed: int, threshold: float, label: int = 0):
     return np.vstack([np.tile(inside, (covered, 1)), np.tile(outside, (missed, 1))]), np.full(covered + missed, label)
 
 
+def labelled(probabilities, labels, **groups) -> Records:
+    scores = conformity_scores(probabilities, labels)
+    return Records("s", scores, CLASSES, probabilities, labels, groups=groups)
+
+
 @pytest.mark.parametrize("per", [None, "diagnosis"])
 def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
     calibrated, held_out = bundled_scores("calibration"), bundled_scores("validation")
@@ -35,7 +39,7 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
     chosen = plan(len(calibrated), 0.1, 1.0, per=per, classes=classes)
     calibration = simulate(calibrated, chosen, np.random.default_rng(1))
     expected = evaluate(held_out.probabilities, held_out.labels, calibration)
-    found = check_coverage(held_out.probabilities, held_out.labels, calibration, classes=held_out.classes)
+    found = check_records(held_out, calibration)
     assert found.overall.coverage == expected.coverage
     assert found.overall.interval == expected.interval
     assert [line.coverage for line in found.by_diagnosis] == expected.coverage_by_class.tolist()
@@ -61,7 +65,7 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
 def test_a_plain_verdict(covered, missed, verdict, words):
     calibration = drawn()
     probabilities, labels = patients(covered, missed, calibration.threshold)
-    found = check_coverage(probabilities, labels, calibration, classes=CLASSES)
+    found = check_records(labelled(probabilities, labels), calibration)
     assert (found.overall.covered, found.overall.records) == (covered, covered + missed)
     assert (found.verdict, found.overall.verdict) == (verdict, verdict)
     assert words in found.words
@@ -71,7 +75,7 @@ def test_a_plain_verdict(covered, missed, verdict, words):
 def test_one_calibration_may_fall_short_by_chance_and_that_is_no_broken_promise():
     few = drawn(n=60)
     probabilities, labels = patients(8_500, 1_500, few.threshold)
-    found = check_coverage(probabilities, labels, few, classes=CLASSES)
+    found = check_records(labelled(probabilities, labels), few)
     assert found.verdict == UNCLEAR
     assert "may fall short by chance" in found.words
 
@@ -81,7 +85,7 @@ def test_a_promise_for_each_diagnosis_is_broken_by_one():
     parts = [patients(700, 60, threshold, label) for label, threshold in enumerate(calibration.thresholds)]
     parts[2] = patients(100, 100, calibration.thresholds[2], 2)
     probabilities, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    found = check_coverage(probabilities, labels, calibration, classes=CLASSES)
+    found = check_records(labelled(probabilities, labels), calibration)
     assert [line.verdict for line in found.by_diagnosis] == [HOLDS, HOLDS, FAILS]
     assert found.verdict == FAILS
     assert "for c, the true diagnosis is in 100 of 200 sets" in found.words
@@ -96,7 +100,7 @@ def test_a_promise_for_each_group_is_judged_by_group():
     parts = [patients(950, 50, calibration.thresholds[0]), patients(500, 500, calibration.thresholds[1])]
     probabilities, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     groups = np.repeat(["north", "south"], 1000)
-    found = check_coverage(probabilities, labels, calibration, classes=CLASSES, groups=groups)
+    found = check_records(labelled(probabilities, labels, site=np.array(groups)), calibration)
     assert [(line.name, line.verdict) for line in found.by_group] == [("north", HOLDS), ("south", FAILS)]
 
 
@@ -106,7 +110,7 @@ def test_many_promises_are_judged_more_strictly_than_each_interval_is_drawn():
     line = promise.line("a", 830, 1000, promised=True)
     assert line.interval == clopper_pearson(830, 1000)
     assert promise.confidence == pytest.approx(1 - 0.05 / 3)
-    assert Promise(replace(calibration, groups=1)).confidence == 0.95
+    assert Promise(drawn()).confidence == 0.95
 
 
 @pytest.mark.statistical
@@ -120,8 +124,3 @@ def test_a_promise_that_is_kept_is_seldom_found_broken():
         covered = rng.binomial(2000, threshold)  # uniform scores: P(S ≤ ŝ) = ŝ
         alarms += promise.judge(clopper_pearson(int(covered), 2000)) == FAILS
     assert alarms / rounds <= 0.05
-
-
-def test_nobody_with_a_label_is_one_sentence():
-    with pytest.raises(InputError, match="nothing to check"):
-        check_coverage(np.empty((0, 3)), np.array([], dtype=int), drawn(), classes=CLASSES)

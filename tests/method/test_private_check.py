@@ -14,7 +14,6 @@ from ppsets_core.ledger.export import covered_in_words, export_csv, export_json
 from ppsets_core.method.intervals import clopper_pearson
 from ppsets_core.method.private_check import (
     PrivateCheck,
-    _counts,
     _noise_at_least,
     _noise_of_two,
     digest_of,
@@ -41,6 +40,14 @@ def records(n=400, seed=0, **facts):
     labels = np.array([rng.choice(3, p=row) for row in probabilities])
     scores = 1 - probabilities[np.arange(n), labels]
     return Records("ward.csv", scores, CLASSES, probabilities, labels, **facts)
+
+
+def counts_of(data, per) -> np.ndarray:
+    """What is drawn from: the covered of all, or the covered and the missed of each diagnosis."""
+    counts = data.coverage(CALIBRATION)
+    if per is None:
+        return np.atleast_1d(counts.covered.sum())
+    return np.concatenate([counts.covered.sum(axis=1), counts.missed.sum(axis=1)])
 
 
 def laplace(scale, reach):
@@ -112,7 +119,7 @@ def test_replacing_a_record_moves_the_counts_by_no_more_than_the_noise_is_made_f
             scores = 1 - probabilities[np.arange(30), labels]
             changed.append(Records("w", scores, CLASSES, probabilities, labels))
     for per, most in ((None, 1), ("diagnosis", 2)):
-        counts = [np.concatenate(_counts(one, CALIBRATION, per)) for one in changed]
+        counts = [counts_of(one, per) for one in changed]
         distances = {int(np.abs(one - other).sum()) for one in counts for other in counts}
         assert max(distances) == most
 
@@ -120,7 +127,7 @@ def test_replacing_a_record_moves_the_counts_by_no_more_than_the_noise_is_made_f
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 7.7])
 @pytest.mark.parametrize(("per", "sensitivity"), [(None, 1), ("diagnosis", 2)])
 def test_the_noise_loses_no_more_than_is_charged(epsilon, per, sensitivity):
-    scale = private_check(records(), CALIBRATION, epsilon, per=per).scale
+    scale = private_check(records().coverage(CALIBRATION), epsilon, per=per).scale
     assert Fraction(sensitivity) / Fraction(scale) <= Fraction(str(epsilon))
     assert scale == pytest.approx(sensitivity / epsilon)
 
@@ -136,10 +143,8 @@ def test_draws_follow_the_discrete_laplace():
 @pytest.mark.parametrize("per", [None, "diagnosis"])
 def test_a_release_tells_counts_near_the_truth_and_survives_its_json(per):
     data = records(unit_of := 600)
-    check = private_check(data, CALIBRATION, 20.0, per=per, dataset="ward")
-    covered, missed = _counts(data, CALIBRATION, per)
-    assert check.covered == pytest.approx(covered, abs=3)
-    assert check.missed == pytest.approx(missed, abs=3)
+    check = private_check(data.coverage(CALIBRATION), 20.0, per=per, dataset="ward")
+    assert [*check.covered, *check.missed] == pytest.approx(counts_of(data, per), abs=3)
     assert (check.n, check.checked, check.unit) == (unit_of, digest_of(CALIBRATION), "record")
     assert PrivateCheck.from_json(check.to_json()) == check
     for share, (low, high) in zip(check.shares(), check.intervals(), strict=True):
@@ -161,7 +166,7 @@ def test_a_release_tells_counts_near_the_truth_and_survives_its_json(per):
     ],
 )
 def test_a_changed_file_is_refused(change):
-    document = json.loads(private_check(records(), CALIBRATION, 1.0).to_json())
+    document = json.loads(private_check(records().coverage(CALIBRATION), 1.0).to_json())
     with pytest.raises(InputError):
         PrivateCheck.from_json(json.dumps(document | change))
 
@@ -212,7 +217,7 @@ def test_intervals_hold_the_truth_over_real_draws(n, epsilon, per):
         probabilities[~inside] = 1 / 2
         probabilities[np.flatnonzero(~inside), labels[~inside]] = 0.0
         data = Records("w", 1 - probabilities[np.arange(n), labels], CLASSES, probabilities, labels)
-        intervals = private_check(data, CALIBRATION, epsilon, per=per).intervals()
+        intervals = private_check(data.coverage(CALIBRATION), epsilon, per=per).intervals()
         aims = [float(mix @ truths)] if per is None else truths.tolist()
         held += [low <= aim <= high for aim, (low, high) in zip(aims, intervals, strict=True)]
     assert np.mean(held) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / rounds)

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import Calibration, InputError, Ledger, Records, calibrate, plan, simulate, smallest_epsilon
+from ppsets_core.data.counts import count_records
 from ppsets_core.method.bins import Runs, runs_of
 from ppsets_core.method.calibration_json import read_calibration
-from ppsets_core.method.plan import NoveltyTarget, Plan, at_epsilon
+from ppsets_core.method.plan import Plan
 from ppsets_core.method.release import _drawn as fields_of_a_release
-from ppsets_core.method.release import release
 from ppsets_core.method.rules.mechanism import Mechanism, run_probabilities
 from tests.method.rules.enumeration import data_sets
 
-USUAL = NoveltyTarget()
+USUAL = {"novelty_share": 0.2}
 
 
 def exactly(number: float) -> Fraction:
@@ -36,17 +36,17 @@ def records_of(n: int, seed: int = 0, **facts) -> Records:
 
 
 def test_tau_gets_its_share_and_the_thresholds_the_rest():
-    joint, alone = plan(1000, 0.1, 1.0, novelty=USUAL), plan(1000, 0.1, 0.8)
+    joint, alone = plan(1000, 0.1, 1.0, **USUAL), plan(1000, 0.1, 0.8)
     assert (joint.epsilon, joint.threshold_epsilon, joint.novelty.epsilon) == (1.0, 0.8, 0.2)
     assert joint.mechanism == alone.mechanism
     assert (joint.m, joint.rank, joint.coverage_lower) == (alone.m, alone.rank, alone.coverage_lower)
     apart = plan(1000, 0.05, 0.2)
     assert (joint.novelty.m, joint.novelty.rank) == (apart.m, apart.rank)
-    assert joint.novelty.mechanism == apart.mechanism
+    assert joint.novelty.mechanism(1000, 1000) == apart.mechanism
 
 
 def test_each_diagnosis_gets_half_of_what_tau_leaves():
-    joint = plan(900, 0.1, 1.0, per="diagnosis", classes=3, novelty=USUAL)
+    joint = plan(900, 0.1, 1.0, per="diagnosis", classes=3, **USUAL)
     alone = plan(900, 0.1, 0.8, per="diagnosis", classes=3)
     assert joint.m == alone.m
     assert joint.mechanism_for(300) == alone.mechanism_for(300)
@@ -54,45 +54,38 @@ def test_each_diagnosis_gets_half_of_what_tau_leaves():
 
 @pytest.mark.parametrize("chosen", [{"method": "paper"}, {"method": "sharp"}, {"per": "diagnosis", "classes": 3}])
 def test_with_too_few_records_for_tau_the_thresholds_get_all(chosen):
-    joint = plan(100, 0.1, 5.0 if "method" in chosen else 1.0, **chosen, novelty=NoveltyTarget(share=0.01))
+    joint = plan(100, 0.1, 5.0 if "method" in chosen else 1.0, **chosen, novelty_share=0.01)
     alone = plan(100, 0.1, joint.epsilon, **chosen)
-    assert not joint.novelty.is_possible
+    assert joint.novelty.is_trivial
     assert joint.novelty.epsilon == 0
-    assert dataclasses.replace(joint, novelty=None) == alone
-    with pytest.raises(InputError, match="No alarm is possible"):
-        joint.novelty.mechanism  # noqa: B018
+    assert dataclasses.replace(joint, targets=joint.score_targets) == alone
 
 
 def test_where_records_are_too_few_for_both_the_sets_come_first():
     """At 0.01 the thresholds need most of ε; τ̂ would need little."""
     n, alpha = 1000, 0.01
     epsilon = smallest_epsilon(n, alpha)
-    joint = plan(n, alpha, epsilon, novelty=USUAL)
+    joint = plan(n, alpha, epsilon, **USUAL)
     assert plan(n, alpha, 0.8 * epsilon).is_trivial
     assert not plan(n, 0.05, 0.2 * epsilon).is_trivial
     assert not joint.is_trivial
-    assert not joint.novelty.is_possible
+    assert joint.novelty.is_trivial
 
 
 def test_a_share_of_0_switches_it_off():
-    assert plan(1000, 0.1, 1.0, novelty=NoveltyTarget(share=0.0)) == plan(1000, 0.1, 1.0)
+    assert plan(1000, 0.1, 1.0, novelty_share=0.0) == plan(1000, 0.1, 1.0)
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.95, float("nan"), "a fifth"])
 def test_a_share_out_of_range_is_refused(share):
     with pytest.raises(InputError, match="share"):
-        plan(1000, 0.1, 1.0, novelty=NoveltyTarget(share=share))
-
-
-def test_another_epsilon_keeps_share_and_miss_rate():
-    asked = NoveltyTarget(0.3, 0.1)
-    assert at_epsilon(plan(1000, 0.1, 1.0, novelty=asked), 2.0) == plan(1000, 0.1, 2.0, novelty=asked)
+        plan(1000, 0.1, 1.0, novelty_share=share)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.05, 50), st.floats(0.001, 0.9))
 def test_the_parts_never_add_up_to_more_than_epsilon(epsilon, share):
-    chosen = plan(2000, 0.2, epsilon, m=50, novelty=NoveltyTarget(share, 0.2, 50))
+    chosen = plan(2000, 0.2, epsilon, m=50, novelty_share=share, novelty_alpha=0.2, novelty_m=50)
     spent = exactly(chosen.threshold_epsilon) + exactly(chosen.novelty.epsilon)
     assert spent <= exactly(epsilon)
     assert spent >= exactly(epsilon) * (1 - Fraction(1, 10**14))
@@ -126,7 +119,7 @@ def laws(cells: np.ndarray, chosen: Plan, classes: int) -> list[Law]:
         drawn.append(law(mechanism, runs, n))
         return 1
 
-    fields_of_a_release(records, chosen, draw)
+    fields_of_a_release(count_records(records, chosen), draw)
     return drawn
 
 
@@ -159,8 +152,8 @@ def losses(chosen: Plan, classes: int = 1) -> tuple[float, Fraction]:
 
 def joint_plan(n: int, m: int, of_novelty: int, epsilon: float, share: float, classes: int | None = None) -> Plan:
     per = {} if classes is None else {"per": "diagnosis", "classes": classes}
-    chosen = plan(n, 0.5, epsilon, m=m, **per, novelty=NoveltyTarget(share, 0.5, of_novelty))
-    assert chosen.novelty.is_possible
+    chosen = plan(n, 0.5, epsilon, m=m, **per, novelty_share=share, novelty_alpha=0.5, novelty_m=of_novelty)
+    assert not chosen.novelty.is_trivial
     return chosen
 
 
@@ -192,9 +185,8 @@ def test_every_threshold_and_tau_are_drawn_once():
 
 def test_the_audit_would_notice_thresholds_drawn_with_all_of_epsilon():
     chosen = joint_plan(3, 3, 2, 8.0, 0.5)
-    greedy = dataclasses.replace(chosen, novelty=dataclasses.replace(chosen.novelty, epsilon=7.9))
-    both = dataclasses.replace(greedy, epsilon=15.9)  # 8 for ŝ, and 7.9 for τ̂ beside it
-    assert losses(both)[0] > 8 * 1.2
+    greedy = [dataclasses.replace(target, epsilon=7.9) for target in chosen.targets]
+    assert losses(dataclasses.replace(chosen, targets=tuple(greedy)))[0] > 8 * 1.2
 
 
 # Coverage of τ̂
@@ -210,13 +202,13 @@ def test_few_xrays_like_the_calibrations_are_flagged(n, epsilon, values):
         "heaped": lambda size: rng.beta(8, 0.4, size),
         "tied": lambda size: rng.integers(0, 20, size) / 20,
     }[values]
-    beside = plan(n, 0.1, epsilon, novelty=USUAL).novelty
+    beside = plan(n, 0.1, epsilon, **USUAL).novelty
     fresh, flagged = np.sort(draw(20_000)), []
     for _ in range(60):
         runs = runs_of(draw(n), beside.m)
         edges = np.repeat(runs.last - runs.bins, runs.bins) + np.concatenate([np.arange(b) for b in runs.bins]) + 1
         above = 1 - np.searchsorted(fresh, edges / beside.m, side="right") / len(fresh)
-        probability = np.repeat(run_probabilities(beside.mechanism, runs, n) / runs.bins, runs.bins)
+        probability = np.repeat(run_probabilities(beside.mechanism(n, n), runs, n) / runs.bins, runs.bins)
         flagged.append(float(probability @ above))
     assert np.mean(flagged) <= 0.05 + 3 * np.std(flagged) / np.sqrt(len(flagged))
 
@@ -225,24 +217,24 @@ def test_few_xrays_like_the_calibrations_are_flagged(n, epsilon, values):
 
 
 def test_a_release_has_a_threshold_and_tau():
-    found = calibrate(records_of(1000), 0.1, 1.0)
+    found = calibrate(records_of(1000), 0.1, 1.0, **USUAL)
     assert 0.8 < found.threshold < 1
     assert 0.8 < found.novelty_threshold <= 1
-    assert found.plan == plan(1000, 0.1, 1.0, novelty=USUAL)
+    assert found.plan == plan(1000, 0.1, 1.0, **USUAL)
     assert found.epsilon_spent == 1.0
 
 
 def test_tau_follows_the_novelty_and_the_threshold_the_scores():
     rng = np.random.default_rng(0)
     scores, novelty = 0.2 * rng.random(1000), 0.5 + 0.1 * rng.random(1000)
-    chosen = plan(1000, 0.1, 5.0, novelty=USUAL)
+    chosen = plan(1000, 0.1, 5.0, **USUAL)
     drawn = simulate(Records("", scores, novelty=novelty), chosen, rng)
     assert drawn.threshold < 0.25
     assert 0.5 < drawn.novelty_threshold < 0.65
 
 
-def test_without_the_column_all_of_epsilon_goes_to_the_threshold():
-    found = calibrate(np.random.default_rng(0).random(1000), 0.1, 1.0)
+def test_novelty_is_opt_in_so_that_a_calibration_follows_the_plan_of_its_arguments():
+    found = calibrate(records_of(1000), 0.1, 1.0)
     assert found.novelty_threshold is None
     assert found.plan == plan(1000, 0.1, 1.0)
 
@@ -250,20 +242,20 @@ def test_without_the_column_all_of_epsilon_goes_to_the_threshold():
 def test_a_plan_with_tau_needs_the_column():
     bare = dataclasses.replace(records_of(1000), novelty=None)
     with pytest.raises(InputError, match="novelty"):
-        release(bare, plan(1000, 0.1, 1.0, novelty=USUAL))
+        calibrate(bare, 0.1, 1.0, **USUAL)
 
 
 def test_too_few_records_for_tau_release_one_that_flags_nothing():
-    found = calibrate(records_of(100), 0.1, 1.0)
+    found = calibrate(records_of(100), 0.1, 1.0, **USUAL)
     assert found.novelty_threshold == 1.0
-    assert not found.novelty.is_possible
+    assert found.novelty.is_trivial
     assert not found.is_trivial
 
 
 def test_the_ledger_charges_epsilon_once(tmp_path):
     ledger, records = Ledger(tmp_path / "ledger.sqlite"), records_of(1000)
     account = ledger.account_for(records, "made up", 1)
-    found = ledger.release(records, plan(1000, 0.1, 1.0, novelty=USUAL), account)
+    found = ledger.release(records, plan(1000, 0.1, 1.0, **USUAL), account)
     assert found.novelty_threshold is not None
     assert ledger.account("made up").left == 0
     assert [one.epsilon for one in ledger.releases()] == [1]
@@ -272,7 +264,7 @@ def test_the_ledger_charges_epsilon_once(tmp_path):
 
 def test_a_trivial_plan_draws_and_spends_nothing(tmp_path):
     ledger, records = Ledger(tmp_path / "ledger.sqlite"), records_of(20)
-    found = ledger.release(records, plan(20, 0.1, 0.1, novelty=USUAL), ledger.account_for(records, "few", 1))
+    found = ledger.release(records, plan(20, 0.1, 0.1, **USUAL), ledger.account_for(records, "few", 1))
     assert (found.threshold, found.novelty_threshold, found.epsilon_spent) == (1.0, 1.0, 0.0)
     assert ledger.accounts() == ()
 
@@ -282,7 +274,7 @@ def test_a_trivial_plan_draws_and_spends_nothing(tmp_path):
 
 @pytest.mark.parametrize("n", [20, 100, 1000])
 def test_a_release_with_tau_survives_its_file(n):
-    found = calibrate(records_of(n), 0.1, 1.0)
+    found = calibrate(records_of(n), 0.1, 1.0, **USUAL)
     assert Calibration.from_json(found.to_json()) == found
     simulated = simulate(records_of(n), found.plan, np.random.default_rng(0))
     assert read_calibration(simulated.to_json()) == simulated
@@ -294,8 +286,10 @@ def test_a_release_with_tau_survives_its_file(n):
         ("threshold", 0.5001),
         ("threshold", 0),
         ("threshold", None),
-        ("share", 0.3),
-        ("share", 0),
+        ("quantity", "score"),
+        ("of", "somebody"),
+        ("method", "paper"),
+        ("level", 0.5),
         ("alpha", 0.1),
         ("epsilon", 0.1),
         ("m", 100),
@@ -306,21 +300,21 @@ def test_a_release_with_tau_survives_its_file(n):
     ],
 )
 def test_a_changed_tau_is_refused(name, value):
-    document = json.loads(calibrate(records_of(1000), 0.1, 1.0).to_json())
-    document["novelty"][name] = value
+    document = json.loads(calibrate(records_of(1000), 0.1, 1.0, **USUAL).to_json())
+    document["targets"][-1][name] = value
     with pytest.raises(InputError, match="cannot be used"):
         Calibration.from_json(json.dumps(document))
 
 
 @pytest.mark.parametrize("value", [1, "0.9", [], {}, {"threshold": 0.9}, False])
 def test_another_kind_of_tau_is_refused(value):
-    document = json.loads(calibrate(records_of(1000), 0.1, 1.0).to_json()) | {"novelty": value}
+    document = json.loads(calibrate(records_of(1000), 0.1, 1.0, **USUAL).to_json()) | {"targets": [value]}
     with pytest.raises(InputError, match="cannot be used"):
         Calibration.from_json(json.dumps(document))
 
 
 def test_where_no_alarm_is_possible_tau_must_be_1():
-    document = json.loads(calibrate(records_of(100), 0.1, 1.0).to_json())
-    document["novelty"]["threshold"] = 0.9
+    document = json.loads(calibrate(records_of(100), 0.1, 1.0, **USUAL).to_json())
+    document["targets"][-1]["threshold"] = 0.9
     with pytest.raises(InputError, match="trivial"):
         Calibration.from_json(json.dumps(document))

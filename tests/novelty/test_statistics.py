@@ -9,7 +9,7 @@ import pytest
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.diagnose.novelty import DELTA, largest_rate
 from ppsets_core.errors import FileError
-from ppsets_core.method.plan import NoveltyTarget, plan
+from ppsets_core.method.plan import plan
 from ppsets_core.method.release import release_distribution
 from ppsets_core.model import load_model, predict_folder
 from ppsets_core.model.novelty import Statistics, load_statistics, statistics_of
@@ -92,7 +92,7 @@ def test_adults_are_told_from_the_held_out_children():
     assert ranks.mean() / 2 / len(children) >= 0.95, "area under the curve"
     calibration = bundled_scores("calibration").novelty
     n = len(calibration)
-    beside = plan(n, 0.1, 1.0, novelty=NoveltyTarget()).novelty
+    beside = plan(n, 0.1, 1.0, novelty_share=0.2).novelty
     law = release_distribution(calibration, plan(n, beside.alpha, beside.epsilon, m=beside.m))
 
     def flagged(values: np.ndarray) -> np.ndarray:

@@ -93,7 +93,7 @@ def calibrated() -> Calibration:
     planned = plan(900, 0.1, 1.0, m=100, per="diagnosis", classes=3)
     public = {name: getattr(planned, name) for name in planned.__dataclass_fields__}
     facts = {"classes": CLASSES, "model": None, "unit": "record", "dataset": None, "date": "2026-01-31T12:00:00+00:00"}
-    return Calibration(thresholds=tuple(1 - CUTOFFS[name] for name in CLASSES), **facts, **public)
+    return Calibration(drawn=tuple(1 - CUTOFFS[name] for name in CLASSES), **facts, **public)
 
 
 def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeypatch):

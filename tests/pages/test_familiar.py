@@ -9,7 +9,6 @@ from PIL import Image
 
 from ppsets_core import Records, plan, simulate
 from ppsets_core.diagnose.novelty import BY_REFERENCE, IMPOSSIBLE
-from ppsets_core.method.plan import NoveltyTarget
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import button, metrics, texts
@@ -27,8 +26,8 @@ def png(grey: np.ndarray) -> bytes:
 def drawn(n: int, threshold: float | None = None):
     rng = np.random.default_rng(0)
     records = Records("", rng.random(n), CLASSES, model=bundled_fingerprint(), novelty=rng.random(n))
-    found = simulate(records, plan(n, 0.1, 1.0, novelty=NoveltyTarget()), rng)
-    return found if threshold is None else dataclasses.replace(found, novelty_threshold=threshold)
+    found = simulate(records, plan(n, 0.1, 1.0, novelty_share=0.2), rng)
+    return found if threshold is None else dataclasses.replace(found, drawn=(found.threshold, threshold))
 
 
 @pytest.fixture
@@ -87,7 +86,7 @@ def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsil
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε = 1").click().run()
     released = ledger.releases()[0].calibration
-    assert released.novelty == plan(900, 0.1, 1.0, novelty=NoveltyTarget(0.2)).novelty
+    assert released.novelty == plan(900, 0.1, 1.0, novelty_share=0.2).novelty
     assert ledger.account("ward").spent == 1
     assert metrics(at)["Familiar up to"] == [f"{released.novelty_threshold:.4g}"]
     assert "No alarm possible" in texts(upload(content=with_novelty(120)))

@@ -44,7 +44,7 @@ def test_it_is_valid_and_says_what_was_spent(settings):
 
 
 def test_a_threshold_of_novelty_is_registered_with_its_share():
-    drawn = calibrate(bundled_scores(), 0.1, 1.0)
+    drawn = calibrate(bundled_scores(), 0.1, 1.0, novelty_share=0.2)
     entry = registry_entry(drawn, WHO)
     assert errors(entry) == []
     share = f"ε = {drawn.novelty.epsilon:g} over {drawn.novelty.m:,} bins"

@@ -78,7 +78,7 @@ def test_it_refers_to_its_image_and_belongs_to_its_study(drawn):
 @pytest.mark.parametrize(("novelty", "told"), [(0.9, "Unfamiliar"), (0.1, "Familiar")])
 def test_it_says_whether_the_image_is_familiar(novelty, told):
     records = Records("", SCORES, CLASSES, novelty=SCORES)
-    drawn = calibrate(records, 0.1, 20.0)
+    drawn = calibrate(records, 0.1, 20.0, novelty_share=0.2)
     data = report_of(sets_with(drawn, novelty=novelty, **STUDY))
     report = highdicom.sr.ComprehensiveSR.from_dataset(dcmread(io.BytesIO(data)))
     (group,) = report.content.get_image_measurement_groups()

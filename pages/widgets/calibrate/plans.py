@@ -5,12 +5,12 @@ import streamlit as st
 
 from pages.widgets.session import bundled_scores
 from pages.widgets.settings import EACH, TOGETHER, apply_epsilon
-from ppsets_core import FileError, InputError, Plan, Records, plan, smallest_epsilon
-from ppsets_core.data.counting import Chosen
+from ppsets_core import FileError, InputError, Plan, plan, smallest_epsilon
+from ppsets_core.data.counts import DescribedRecords
 from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.method.nonprivate import conformal_rank
-from ppsets_core.method.plan import DIAGNOSIS, NoveltyTarget
+from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import DEFAULT, RULES, GroupRule
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
 
@@ -44,18 +44,19 @@ def make_plans(
     m: int | None,
     gamma: float | None,
     classes: int | None,
-    novelty: NoveltyTarget | None = None,
+    share: float = 0.0,
 ) -> dict[str, Plan]:
     """Plan by every rule that can keep the promise.
 
-    m: serves all rules; gamma: only those that have one. classes: promise coverage for each of so many diagnoses."""
+    m: serves all rules; gamma: only those that have one. classes: promise coverage for each of so many diagnoses.
+    share: of ε, for novelty."""
     plans = {}
     for name, rule in RULES.items():
         if classes is None:
             own = gamma if rule.has_gamma else None
-            plans[name] = plan(n, alpha, epsilon, method=name, m=m, gamma=own, novelty=novelty)
+            plans[name] = plan(n, alpha, epsilon, method=name, m=m, gamma=own, novelty_share=share)
         elif isinstance(rule, GroupRule):
-            plans[name] = plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes, novelty=novelty)
+            plans[name] = plan(n, alpha, epsilon, method=name, m=m, per=DIAGNOSIS, classes=classes, novelty_share=share)
     return plans
 
 
@@ -162,8 +163,8 @@ def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
             st.button(words, key=f"use_{other}", on_click=_use, args=(other,))
 
 
-def choose_promise(records: Records | Chosen) -> int | None:
-    """Choose whom the promise holds for: None for all patients together, else the number of diagnoses."""
+def choose_promise(records: DescribedRecords) -> int | None:
+    """Whom the promise holds for: None for all patients together, else each of so many diagnoses."""
     if not records.classes:
         st.caption("The promise holds for all patients together; for each diagnosis it needs labels, not scores only.")
         return None
@@ -184,8 +185,8 @@ def choose_promise(records: Records | Chosen) -> int | None:
     return len(records.classes)
 
 
-def choose_novelty(records: Records | Chosen) -> NoveltyTarget | None:
-    """Choose the novelty threshold's share of ε; None where it is 0 or the records have no column `novelty`."""
+def choose_novelty(records: DescribedRecords) -> float:
+    """The share of ε that a novelty threshold gets; 0 where the records do not say how unfamiliar each is."""
     known = records.has_novelty
     share = st.slider(
         "Share of ε for a private novelty threshold",
@@ -198,7 +199,7 @@ def choose_novelty(records: Records | Chosen) -> NoveltyTarget | None:
     )
     if not known:
         st.caption("These records have no column `novelty`, so all of ε goes to the thresholds.")
-    return NoveltyTarget(share=round(share, 6)) if known and share else None
+    return round(share, 6) if known else 0.0
 
 
 def choose_rule(able: list[str]) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.widgets.text import as_text, show_refused
 from ppsets_core import Records, one_per_patient
 from ppsets_core.data import of_split
-from ppsets_core.data.counting import Chosen
+from ppsets_core.data.counts import DescribedRecords, Selection
 from ppsets_core.data.parts import parts_in_words
 from ppsets_core.files import Refused
 
@@ -25,7 +25,7 @@ class Reading:
     """Records, a name to propose for their account, and what could not be used."""
 
     name: str
-    records: Records | Chosen
+    records: DescribedRecords
     refused: tuple[Refused, ...] = ()
     notes: tuple[str, ...] = ()
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -45,12 +45,13 @@ def forget(kind: str) -> None:
     st.session_state.pop(f"reading_{kind}", None)
 
 
-def summarise(reading: Reading) -> Records | Chosen:
+def summarise(reading: Reading) -> DescribedRecords:
     """Say what was read, before anything is spent, and return the records to calibrate with."""
-    if isinstance(reading.records, Chosen):
+    if isinstance(reading.records, Selection):
         _numbers(reading.records.read, reading.records)
         st.write(_protection(reading.records))
         return reading.records
+    assert isinstance(reading.records, Records)
     read = _choose_part(reading, reading.records)
     chosen = read
     if read.patients is not None:
@@ -84,7 +85,7 @@ def _choose_part(reading: Reading, read: Records) -> Records:
     return read if part == ALL_PARTS else of_split(read, part)
 
 
-def _numbers(read: int, chosen: Records | Chosen) -> None:
+def _numbers(read: int, chosen: DescribedRecords) -> None:
     patients = chosen.patient_count
     with st.container(horizontal=True, gap="medium"):
         st.metric("Records read", f"{read:,}", width="content")
@@ -95,7 +96,7 @@ def _numbers(read: int, chosen: Records | Chosen) -> None:
         st.caption("Diagnoses: " + as_text(", ".join(chosen.classes)))
 
 
-def _protection(chosen: Records | Chosen) -> str:
+def _protection(chosen: DescribedRecords) -> str:
     """What one unit of privacy protects, in a sentence."""
     if not chosen.has_patients:
         return "Patients are not named, so ε protects one record: one patient, if each patient has one record."

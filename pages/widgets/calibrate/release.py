@@ -10,10 +10,11 @@ from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, keep_result, prepare, spend_step, spent_on
 from pages.widgets.text import as_text
-from ppsets_core import Account, Calibration, Ledger, Plan, Records
-from ppsets_core.data.counting import Chosen, Counted
+from ppsets_core import Account, Calibration, Ledger, Plan
+from ppsets_core.data.counts import DescribedRecords, Selection
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.cohort import MOST_RECORDS
+from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import at_epsilon
 from ppsets_core.wording import describe
 
@@ -26,7 +27,7 @@ WHOLE = (
 SEVERAL = "ε protects one record: a patient with several records loses up to several times as much."
 
 
-def release_step(reading: Reading, records: Records | Chosen, planned: Plan, budget: float) -> None:
+def release_step(reading: Reading, records: DescribedRecords, planned: Plan, budget: float) -> None:
     """From the account to the calibration."""
     ledger, of = open_ledger(), (reading.id, records)
     released = spent_on(RELEASE, of, accept=_activate)
@@ -48,7 +49,7 @@ def release_step(reading: Reading, records: Records | Chosen, planned: Plan, bud
         _offer_earlier(ledger, records, terms)
 
 
-def _offer(ledger: Ledger, records: Records | Chosen, planned: Plan, terms: Terms) -> None:
+def _offer(ledger: Ledger, records: DescribedRecords, planned: Plan, terms: Terms) -> None:
     is_payable = has_room(terms.account, planned.epsilon)
     if amount(planned.epsilon) > terms.account.left:
         _ways_out(planned, terms.account)
@@ -56,10 +57,8 @@ def _offer(ledger: Ledger, records: Records | Chosen, planned: Plan, terms: Term
         return
 
     def release(spending: Spending) -> Calibration | None:
-        counted: Records | Counted | None
-        if isinstance(records, Records):
-            counted = records
-        else:
+        counted: Countable | None = records
+        if isinstance(records, Selection):
             counted = prepare(spending, counting(records, planned, ledger), COUNTING)
         if counted is None:
             return None
@@ -96,7 +95,7 @@ def _ways_out(planned: Plan, account: Account) -> None:
             st.switch_page("pages/ledger.py")
 
 
-def _offer_earlier(ledger: Ledger, records: Records | Chosen, terms: Terms) -> None:
+def _offer_earlier(ledger: Ledger, records: DescribedRecords, terms: Terms) -> None:
     """Offer the account's last release of as many records, of the same unit and model; a reload may have lost it."""
     wanted = (len(records), records.unit, records.model)
     made = [release.calibration for release in ledger.releases(terms.account.name)]

@@ -1,6 +1,7 @@
 """Where calibration records come from: bundled scores, a score file, X-rays, a data set, a saved calibration."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,12 @@ from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, show_refused
 from ppsets_core import Calibration, FileError, Simulation, read_scores
 from ppsets_core.background import JobProgress
-from ppsets_core.data.counting import Chosen, Counted, choose, count
+from ppsets_core.data.counts import Selection, select
 from ppsets_core.data.source import open_source
 from ppsets_core.files.names import shown_name
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration_json import LONGEST, REMEDY, read_calibration
+from ppsets_core.method.counts import Counts
 from ppsets_core.method.plan import Plan
 from ppsets_core.model.folder_records import patients_note, records_of
 from ppsets_core.run import Executor
@@ -176,18 +178,14 @@ def read_data_set() -> Reading | None:
 
 def _read_data_set(path: Path, executor: Executor, every: bool, report: JobProgress) -> Reading:
     data_set = open_source(path)
-    chosen = choose(data_set, all_records=every, executor=executor, progress=report)
-    return Reading(shown_name(path.name), chosen)
+    chosen = select(data_set, all_records=every, executor=executor, progress=report)
+    return Reading(shown_name(path.name), replace(chosen, progress=None))
 
 
-def counting(records: Chosen, planned: Plan, ledger: Ledger) -> Callable[[JobProgress], Counted]:
+def counting(records: Selection, planned: Plan, ledger: Ledger) -> Callable[[JobProgress], Counts]:
     """Work that counts the records as the plan needs them."""
-    executor, identify = server_executor(), ledger.identify(len(records))
-
-    def work(progress: JobProgress) -> Counted:
-        return count(records, planned, identify, executor=executor, progress=progress)
-
-    return work
+    executor, cohorts = server_executor(), ledger.cohorts(len(records))
+    return lambda progress: replace(records, executor=executor, progress=progress).counts(planned, cohorts)
 
 
 def _forget() -> None:

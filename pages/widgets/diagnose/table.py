@@ -14,14 +14,14 @@ from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
 from ppsets_core.data import read_scores
-from ppsets_core.data.checked import check_data_set
+from ppsets_core.data.counts import Selection
 from ppsets_core.data.source import Source, open_source
 from ppsets_core.diagnose.exports import as_table, count_sets
 from ppsets_core.diagnose.set_table import SetCounts, SetTable, sets_of
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import shown_name
 from ppsets_core.method.calibration import Drawn
-from ppsets_core.method.check import Check, check_of
+from ppsets_core.method.check import Check, check_counts
 from ppsets_core.run import Executor
 
 MOST_SHOWN = 100_000
@@ -122,10 +122,10 @@ def _find(path: Path, calibration: Drawn, executor: Executor, report: JobProgres
         return Found(path, calibration, data_set, counts, None)
     report.stage = "Checking against the true diagnoses:"
     try:
-        checked = check_data_set(data_set, calibration, executor=executor, progress=report)
+        checked = Selection(data_set, 0, 0, executor=executor, progress=report).coverage(calibration)
     except InputError as error:
         return Found(path, calibration, data_set, counts, None, str(error))
-    return Found(path, calibration, data_set, counts, check_of(checked))
+    return Found(path, calibration, data_set, counts, check_counts(checked))
 
 
 def _show_found(found: Found) -> None:

@@ -1,0 +1,349 @@
+"""Counting records for a release or a check: task by task, wherever they lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ppsets_core.data.one_per_patient import choose_rows, patient_hashes
+from ppsets_core.data.records import Records, chosen
+from ppsets_core.data.score_file import patients_in
+from ppsets_core.data.source import RowRange, Source
+from ppsets_core.errors import FileError, InputError
+from ppsets_core.method.bins import BinCounter
+from ppsets_core.method.calibration import Calibration, Drawn, Simulation
+from ppsets_core.method.check import Check, check_counts
+from ppsets_core.method.counts import (
+    Cohorts,
+    Countable,
+    Counts,
+    CoverageCounts,
+    check_columns,
+    check_number,
+    need_labels,
+)
+from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, NOVELTY_ALPHA, Plan, Target, plan
+from ppsets_core.method.release import draw_trial, release, untouched
+from ppsets_core.method.rules import DEFAULT
+from ppsets_core.method.sets import coverage_counts, prediction_sets
+from ppsets_core.progress import Progress
+from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
+from ppsets_core.validation import check_scores
+
+MOST_ROWS_OF_PATIENTS = 10**8
+"""One record per patient is chosen in memory, from 16 bytes a row."""
+MOST_CELLS = 10**8
+"""Bins of all targets together: what the counts of a task may take of memory."""
+CHANGED = "{source}: it changed while it was read. Nothing was released; try again."
+
+
+# Records in memory
+
+
+def calibrate(
+    records: Records | np.ndarray | Sequence[float],
+    alpha: float,
+    epsilon: float,
+    *,
+    method: str = DEFAULT,
+    m: int | None = None,
+    gamma: float | None = None,
+    per: str | None = None,
+    groups: Sequence[str] | None = None,
+    novelty_share: float = 0.0,
+    novelty_alpha: float = NOVELTY_ALPHA,
+) -> Calibration:
+    """Draw ŝ with ε-differential privacy, so that P(Y ∈ C(X)) ≥ 1 − α. A release that costs ε, and no ledger counts it.
+
+    `Ledger.release` counts. `calibrate(records, …).plan` is `plan(len(records), …)` with the same arguments.
+
+    Parameters
+    ----------
+    records : as `read_scores` returns them, or bare scores in [0, 1], of which nothing else is known
+    alpha, epsilon, method, m, gamma, per, groups, novelty_share, novelty_alpha : as in `plan`
+
+    >>> calibrate([0.1] * 9, 0.1, 0.1).threshold  # too few records for this ε: every label, nothing spent
+    1.0
+    """
+    records = as_records(records)
+    if per == DIAGNOSIS:
+        need_labels(records.source, records.classes)
+    planned = plan(
+        len(records),
+        alpha,
+        epsilon,
+        method=method,
+        m=m,
+        gamma=gamma,
+        per=per,
+        classes=records.classes if per == DIAGNOSIS else None,
+        groups=groups,
+        novelty_share=novelty_share,
+        novelty_alpha=novelty_alpha,
+    )
+    return release(count_records(records, planned))
+
+
+def simulate(records: Records | np.ndarray | Sequence[float], chosen: Plan, rng: np.random.Generator) -> Simulation:
+    """Draw as planned with a seedable generator: a trial on public records, of another type than a release.
+
+    Parameters
+    ----------
+    records : as `read_scores` returns them, or bare scores in [0, 1]
+    chosen : a plan for as many records
+    rng : such as `numpy.random.default_rng(0)`
+    """
+    return draw_trial(count_records(as_records(records), chosen), rng)
+
+
+def as_records(records: Records | np.ndarray | Sequence[float]) -> Records:
+    """Bare scores as records of which nothing else is known."""
+    if isinstance(records, Records):
+        return records
+    scores = check_scores(np.asarray(records) if isinstance(records, np.ndarray) else records)
+    return Records("scores", scores)
+
+
+def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = None) -> Counts:
+    """Count records in memory as the plan needs it; a trivial plan needs nothing."""
+    records.check_plan(planned)
+    if planned.is_trivial and cohorts is None:
+        return untouched(records, planned)
+    counting = _Counting(planned, cohorts)
+    counting.add(records)
+    facts = (records.source, records.classes, records.model, records.unit)
+    return counting.total(facts, len(records))
+
+
+def check_records(records: Records, calibration: Drawn) -> Check:
+    """Hold the sets of labelled records against their true diagnoses."""
+    counts, inside = cover_records(records, calibration)
+    return check_counts(counts, np.flatnonzero(~inside))
+
+
+def cover_records(
+    records: Records, calibration: Drawn, cohorts: Cohorts | None = None
+) -> tuple[CoverageCounts, np.ndarray]:
+    """The counts of some records, and whether each is covered."""
+    if records.probabilities is None or records.labels is None:
+        raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
+    if calibration.group_names and calibration.per not in records.groups:
+        raise InputError(f"{records.source}: there is no column '{calibration.per}' that says each record's group.")
+    own = records.groups[str(calibration.per)] if calibration.group_names else None
+    names = None if own is None else own.tolist()
+    members = prediction_sets(records.probabilities, calibration, classes=records.classes, groups=names)
+    covered, missed = coverage_counts(members, records.labels)
+    inside = members[np.arange(len(records)), records.labels]
+    groups = [
+        [int((inside & (own == name)).sum()), int((~inside & (own == name)).sum())] for name in calibration.group_names
+    ]
+    cohort = None
+    if cohorts is not None:
+        builder = cohorts()
+        builder.add(records)
+        cohort = builder.total()
+    facts = (records.source, records.classes, records.model, records.unit, len(records), calibration)
+    return CoverageCounts(*facts, covered, missed, np.array(groups, dtype=np.int64).reshape(-1, 2), cohort), inside
+
+
+# Records in files
+
+
+class DescribedRecords(Countable, Protocol):
+    """Records that are not counted yet, and what is said of them before they are."""
+
+    @property
+    def has_patients(self) -> bool: ...
+
+    @property
+    def has_novelty(self) -> bool: ...
+
+    @property
+    def patient_count(self) -> int | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The records of a data set that are used: all, or one per patient.
+
+    n: how many are used; read: how many there are.
+    patient_count: how many patients; None where no column names them.
+    unit: what ε protects one of.
+    kept: which rows of each task are used; None: all.
+    executor, progress: where they are counted, and who hears how far it is.
+    """
+
+    data_set: Source
+    n: int
+    read: int
+    patient_count: int | None = None
+    unit: str = "record"
+    kept: tuple[np.ndarray, ...] | None = None
+    executor: Executor = IN_PROCESS
+    progress: Progress | None = None
+
+    def __len__(self) -> int:
+        return self.n
+
+    @property
+    def source(self) -> str:
+        return self.data_set.source
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.data_set.classes
+
+    @property
+    def model(self) -> str | None:
+        return self.data_set.model
+
+    @property
+    def has_patients(self) -> bool:
+        return self.data_set.has_patients
+
+    @property
+    def has_novelty(self) -> bool:
+        return NOVELTY in self.data_set.names
+
+    def check_plan(self, planned: Plan) -> None:
+        check_number(self.n, planned)
+        check_columns(self.source, planned, self.classes, self.data_set.names)
+        if sum(target.m for target in planned.targets) > MOST_CELLS:
+            raise InputError(
+                f"{planned.groups:,} thresholds of {planned.m:,} bins each are too many; choose a smaller m."
+            )
+
+    def counts(self, planned: Plan, cohorts: Cohorts) -> Counts:
+        """Read everything once: check every row, count those that are used, and who they are."""
+        self.check_plan(planned)
+        total = sum_tasks(count_task, self._tasks(planned, cohorts), self.executor, self.progress)
+        if total.read != self.read:
+            raise FileError(CHANGED.format(source=self.source))
+        return replace(total, unit=self.unit)
+
+    def coverage(self, calibration: Drawn, cohorts: Cohorts | None = None) -> CoverageCounts:
+        """Hold the sets against the true diagnoses, where these are known."""
+        total = sum_tasks(cover_task, self._tasks(calibration, cohorts), self.executor, self.progress)
+        if not len(total):
+            raise InputError(f"{self.source}: no row has a `label` that is one of {', '.join(self.classes[:20])}.")
+        if len(total) != self.n and self.kept is not None:
+            raise FileError(CHANGED.format(source=self.source))
+        return replace(total, unit=self.unit)
+
+    def _tasks(self, *given: Any) -> list[tuple[Any, ...]]:
+        described, tasks = replace(self.data_set, tasks=()), self.data_set.tasks
+        kept = self.kept or [None] * len(tasks)
+        return [(described, task, rows, *given) for task, rows in zip(tasks, kept, strict=True)]
+
+
+def select(
+    data_set: Source,
+    *,
+    all_records: bool = False,
+    executor: Executor = IN_PROCESS,
+    progress: Progress | None = None,
+) -> Selection:
+    """Choose the records to use: one per patient where patients are named, unless all are wanted."""
+    tasks = [(replace(data_set, tasks=()), task) for task in data_set.tasks]
+    if not data_set.has_patients:
+        rows = sum_tasks(count_rows, tasks, executor, progress) if data_set.rows is None else data_set.rows
+        return Selection(data_set, rows, rows, executor=executor, progress=progress)
+    found = []
+    for hashes in map_tasks(hash_patients, tasks, executor, progress):
+        found.append(hashes)
+        if sum(map(len, found)) > MOST_ROWS_OF_PATIENTS:
+            raise FileError(
+                f"{data_set.source}: more than {MOST_ROWS_OF_PATIENTS:,} rows to choose one record per patient from. "
+                "Split it, or choose beforehand and use --all-records."
+            )
+    kept = choose_rows(np.concatenate(found))
+    ends = np.cumsum([len(hashes) for hashes in found])[:-1]
+    patients = int(kept.sum())
+    if all_records:
+        return Selection(data_set, len(kept), len(kept), patients, executor=executor, progress=progress)
+    masks = tuple(np.split(kept, ends))
+    return Selection(data_set, patients, len(kept), patients, "patient", masks, executor, progress)
+
+
+# Functions of a task
+
+
+def count_rows(data_set: Source, task: Sequence[RowRange]) -> int:
+    return sum(len(batch) for batch in data_set.batches(task))
+
+
+def hash_patients(data_set: Source, task: Sequence[RowRange]) -> np.ndarray:
+    found = [np.zeros((0, 2), dtype=np.uint64)]
+    for columns in data_set.columns(task, ["patient"]):
+        names = patients_in(columns.values)
+        assert names is not None
+        found.append(patient_hashes(names.tolist()))
+    return np.concatenate(found)
+
+
+def count_task(
+    data_set: Source, task: Sequence[RowRange], kept: np.ndarray | None, planned: Plan, cohorts: Cohorts
+) -> Counts:
+    """The counts of one task's records; `kept` says which of its rows are used."""
+    counting, read = _Counting(planned, cohorts), 0
+    for batch in data_set.batches(task):
+        rows = None if kept is None else np.flatnonzero(kept[read : read + len(batch)])
+        counting.add(batch if rows is None else chosen(batch, rows))
+        read += len(batch)
+    return counting.total((data_set.source, data_set.classes, data_set.model, "record"), read)
+
+
+def cover_task(
+    data_set: Source, task: Sequence[RowRange], kept: np.ndarray | None, calibration: Drawn, cohorts: Cohorts | None
+) -> CoverageCounts:
+    """How many of one task's labelled records are covered; `kept` says which of those are used."""
+    number, groups = len(data_set.classes), np.zeros((len(calibration.group_names), 2), dtype=np.int64)
+    nothing = np.zeros((number, number + 1), dtype=np.int64)
+    facts = (data_set.source, data_set.classes, data_set.model, "record", 0, calibration)
+    total = CoverageCounts(*facts, nothing, nothing, groups)
+    builder = None if cohorts is None else cohorts()
+    read = first = 0
+    for patients in data_set.all_batches(task):
+        read += len(patients)
+        if not (usable := len(patients.checkable())):
+            continue
+        records = patients.labelled()
+        if kept is not None:
+            records = chosen(records, np.flatnonzero(kept[first : first + usable]))
+        first += usable
+        total = total + cover_records(records, calibration)[0] if len(records) else total
+        if builder is not None:
+            builder.add(records)
+    return replace(total, read=read, cohort=None if builder is None else builder.total())
+
+
+class _Counting:
+    """Counts as they grow, batch by batch, in the same memory."""
+
+    def __init__(self, planned: Plan, cohorts: Cohorts | None) -> None:
+        self._plan, self._cohort, self._n = planned, None if cohorts is None else cohorts(), 0
+        self._counters = [BinCounter(target.m) for target in planned.targets]
+
+    def add(self, records: Records) -> None:
+        self._n += len(records)
+        if self._cohort is not None:
+            self._cohort.add(records)
+        for target, counter in zip(self._plan.targets, self._counters, strict=True):
+            counter.add(_values(target, records, self._plan))
+
+    def total(self, facts: tuple[str, tuple[str, ...], str | None, str], read: int) -> Counts:
+        bins = tuple(counter.total() for counter in self._counters)
+        return Counts(*facts, self._n, read, self._plan, bins, None if self._cohort is None else self._cohort.total())
+
+
+def _values(target: Target, records: Records, planned: Plan) -> np.ndarray:
+    """What a target is a quantile of; a record of no named group counts for none."""
+    if target.quantity == NOVELTY:
+        assert records.novelty is not None
+        return records.novelty
+    if target.of is None:
+        return records.scores
+    if planned.per == DIAGNOSIS:
+        return records.scores[records.labels == planned.names.index(target.of)]
+    return records.scores[records.groups[str(planned.per)] == target.of]

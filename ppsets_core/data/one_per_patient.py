@@ -1,0 +1,70 @@
+"""One record per patient, chosen from hashes of the names alone: 16 bytes a row, whatever the length of a name."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ppsets_core.data.records import Records, chosen
+
+UNNAMED = bytes(16)
+BUCKETS = 64
+
+
+def one_per_patient(records: Records, seed: int = 0) -> Records:
+    """Keep one record per patient, so that ε protects the patient.
+
+    Which one depends on the seed, the patient's name and how many records the patient has: never on a score, and never
+    on another patient, so that replacing a patient still replaces one record. A record that names nobody stays, and
+    without a column of patients all do.
+
+    Parameters
+    ----------
+    records : as `read_scores` returns them
+    seed : another seed chooses other records
+    """
+    if records.patients is None:
+        return records
+    kept = choose_rows(patient_hashes(records.patients.tolist(), seed))
+    return replace(chosen(records, np.flatnonzero(kept)), unit="patient")
+
+
+def patient_hashes(names: Iterable[str], seed: int = 0) -> np.ndarray:
+    """Two numbers for each name, the same for the same patient; zeros for nobody. 128 bits do not meet by chance."""
+    digests = b"".join(_digest(name, seed) if name else UNNAMED for name in names)
+    return np.frombuffer(digests, dtype=">u8").reshape(-1, 2).astype(np.uint64)
+
+
+def choose_rows(hashes: np.ndarray) -> np.ndarray:
+    """Which rows stay: one of each patient, and those that name nobody. Bucket by bucket, to bound memory."""
+    bucket, kept = (hashes[:, 0] >> np.uint64(58)).astype(np.uint8), np.zeros(len(hashes), dtype=bool)
+    for number in range(BUCKETS):
+        rows = np.flatnonzero(bucket == number)
+        kept[rows] = _kept_rows(hashes[rows])
+    return kept
+
+
+def _kept_rows(hashes: np.ndarray) -> np.ndarray:
+    kept = np.asarray(~hashes.any(axis=1))
+    named = np.flatnonzero(~kept)
+    if not len(named):
+        return kept
+    high, low = hashes[named].T
+    order = np.lexsort((low, high))
+    high, low = high[order], low[order]
+    starts = np.flatnonzero(np.append(True, (np.diff(high) != 0) | (np.diff(low) != 0)))
+    counts = np.diff(np.append(starts, len(order)))
+    kept[named[order[starts + _modulo(high[starts], low[starts], counts)]]] = True
+    return kept
+
+
+def _modulo(high: np.ndarray, low: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(high · 2⁶⁴ + low) mod counts, for counts below 2³²."""
+    divisor = counts.astype(np.uint64)
+    carry = (np.uint64(2**64 - 1) % divisor + np.uint64(1)) % divisor
+    return ((high % divisor * carry + low % divisor) % divisor).astype(np.int64)
+
+
+def _digest(patient: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}:{patient}".encode(errors="surrogatepass")).digest()[:16]

@@ -1,0 +1,163 @@
+"""Counts: all that is ever computed from private records. Counts of parts add up to those of the whole."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ppsets_core.errors import InputError
+from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, Plan
+
+
+class CohortBuilder(Protocol):
+    """Accumulates who the records are, as the ledger knows them; totals add up."""
+
+    def add(self, records: Any) -> None: ...
+
+    def total(self) -> Any: ...
+
+
+Cohorts = Callable[[], CohortBuilder]
+"""Makes builders; whoever reads records has one."""
+
+
+class Countable(Protocol):
+    """Records that a release can be drawn from: in memory, in files, or counted already."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def classes(self) -> tuple[str, ...]: ...
+
+    @property
+    def model(self) -> str | None: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    def __len__(self) -> int: ...
+
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse a plan that needs what the records do not say."""
+
+    def counts(self, plan: Plan, cohorts: Cohorts) -> "Counts":
+        """Count them as the plan needs it."""
+
+    def coverage(self, calibration: Drawn, cohorts: Cohorts) -> "CoverageCounts":
+        """Count how many of them the calibration's sets cover."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many records lie in each bin, for each target of a plan, and who they are.
+
+    source, classes, model, unit: as the records say.
+    n: how many records are used; read: how many there were.
+    plan: what they were counted for.
+    bins: for each target the number of records in each of its m bins.
+    cohort: whom a release is charged to.
+    """
+
+    source: str
+    classes: tuple[str, ...]
+    model: str | None
+    unit: str
+    n: int
+    read: int
+    plan: Plan
+    bins: tuple[np.ndarray, ...]
+    cohort: Any = None
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return replace(
+            self,
+            n=self.n + other.n,
+            read=self.read + other.read,
+            bins=tuple(one + more for one, more in zip(self.bins, other.bins, strict=True)),
+            cohort=self.cohort + other.cohort,
+        )
+
+    def check_plan(self, plan: Plan) -> None:
+        if plan != self.plan:
+            raise InputError(f"{self.source} was counted for another plan; count it again for this one.")
+
+    def counts(self, plan: Plan, cohorts: Cohorts) -> "Counts":
+        self.check_plan(plan)
+        return self
+
+    def coverage(self, calibration: Drawn, cohorts: Cohorts) -> "CoverageCounts":
+        raise InputError(f"{self.source} was counted for a release, not for a check.")
+
+
+@dataclass(frozen=True, eq=False)
+class CoverageCounts:
+    """How many of each diagnosis (a row) had it in their set or not, by the size of the set (a column, from 0).
+
+    groups: of each group with its own threshold, the covered and the missed.
+    read: how many rows there were, with or without a known diagnosis.
+    """
+
+    source: str
+    classes: tuple[str, ...]
+    model: str | None
+    unit: str
+    read: int
+    calibration: Drawn
+    covered: np.ndarray
+    missed: np.ndarray
+    groups: np.ndarray
+    cohort: Any = None
+
+    def __len__(self) -> int:
+        return int(self.covered.sum() + self.missed.sum())
+
+    def __add__(self, other: "CoverageCounts") -> "CoverageCounts":
+        return replace(
+            self,
+            read=self.read + other.read,
+            covered=self.covered + other.covered,
+            missed=self.missed + other.missed,
+            groups=self.groups + other.groups,
+            cohort=None if self.cohort is None else self.cohort + other.cohort,
+        )
+
+    def check_plan(self, plan: Plan) -> None:
+        raise InputError(f"{self.source} was counted for a check, not for a release.")
+
+    def counts(self, plan: Plan, cohorts: Cohorts) -> Counts:
+        raise InputError(f"{self.source} was counted for a check, not for a release.")
+
+    def coverage(self, calibration: Drawn, cohorts: Cohorts) -> "CoverageCounts":
+        if calibration != self.calibration:
+            raise InputError("These counts are of another calibration's sets. Count them again with this one.")
+        return self
+
+
+def check_number(count: int, plan: Plan) -> None:
+    if count != plan.n:
+        raise InputError(f"The plan is for {plan.n} records but there are {count}; plan again for these.")
+
+
+def check_columns(source: str, plan: Plan, classes: tuple[str, ...], columns: tuple[str, ...]) -> None:
+    """Refuse a plan that needs diagnoses, a group or novelty where the records do not say them."""
+    if plan.per == DIAGNOSIS:
+        need_labels(source, classes)
+        plan.with_classes(classes)
+    elif plan.per is not None and plan.per not in columns:
+        raise InputError(f"{source}: there is no column '{plan.per}' that says the group of each record.")
+    if plan.novelty is not None and NOVELTY not in columns:
+        raise InputError(f"{source}: there is no column 'novelty', so no alarm can be calibrated. Plan without it.")
+
+
+def need_labels(source: str, classes: tuple[str, ...]) -> None:
+    if not classes:
+        raise InputError(
+            f"{source}: a promise for each diagnosis needs the label of every record, and there are "
+            "scores only. Give a probability for each diagnosis and the true one as `label`."
+        )
