@@ -19,8 +19,7 @@ from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 
 from ppsets_core.model import XrayModel, load_model, predict_folder
-from ppsets_core.model.fast import BATCH_SIZE
-from ppsets_core.model.torchvision_guard import import_torchvision
+from ppsets_core.model.network import BATCH_SIZE, import_torchvision
 from ppsets_core.xrays import read_folder
 
 DISTINCT = 20

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from ppsets_core.model import load_model, save_model
-from ppsets_core.model.last_layer import LastLayerRecipe, fine_tune_last_layer
+from ppsets_core.model.train import LastLayerRecipe, fine_tune_last_layer
 from ppsets_core.model_fingerprint import FINGERPRINT, LONGEST_HEADER, bundled_facts, bundled_fingerprint, header_of
 from tests.model.chests import small_model, training_set
 

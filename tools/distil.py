@@ -1,8 +1,8 @@
-"""Trains the bundled network: `python -m tools.distil coronahack --soft soft.npz --start old.safetensors --out OUT`.
+"""Train the bundled network: `python -m tools.distil coronahack --soft soft.npz --start start.safetensors --out OUT`.
 
 A ResNet-18 learns from CoronaHack's `train` split, from the labels and from what tools/teachers.py says of each;
-a part of the patients is held out to watch it and to set the temperature. `--start` are weights of a ResNet-18 to go on
-from, of any version of ppsets.
+a part of the patients is held out to watch it and to set the temperature. `--start` is a ResNet-18 for these classes,
+as tools/train_network.py writes it (models/README.md has the command).
 """
 
 import argparse
@@ -16,13 +16,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from ppsets_core.model.augmentation import augment
-from ppsets_core.model.measures import accuracy_and_recall, class_weights, fit_temperature
-from ppsets_core.model.preprocess import Preprocessing
-from ppsets_core.model.resnet import build_resnet18
-from ppsets_core.model.training_set import TrainingSet, read_training_set
+from ppsets_core.model.network import Preprocessing, build_resnet18
+from ppsets_core.model.training_set import (
+    TrainingSet,
+    accuracy_and_recall,
+    class_weights,
+    fit_temperature,
+    read_training_set,
+)
 from ppsets_core.model.weights import XrayModel, save_model
 from ppsets_core.xrays.coronahack import read_coronahack
+from tools.augmentation import augment
 from tools.teachers import KEPT, resized
 
 EPOCHS, BATCH, RATE, DECAY, AVERAGE, WARM_UP = 34, 40, 4.5e-4, 0.05, 0.995, 150
@@ -110,7 +114,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Trains the bundled network from labels and teachers.")
     parser.add_argument("data", type=Path, help="folder with CoronaHack's pictures")
     parser.add_argument("--soft", type=Path, required=True, help="what tools/teachers.py wrote")
-    parser.add_argument("--start", type=Path, required=True, help="safetensors of a ResNet-18")
+    parser.add_argument("--start", type=Path, required=True, help="weights from tools/train_network.py")
     parser.add_argument("--out", type=Path, required=True, help="safetensors file to write")
     arguments = parser.parse_args()
     xrays, _ = read_training_set(read_coronahack(arguments.data, "train"), KEPT)

@@ -16,10 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from ppsets_core.model.augmentation import augment
-from ppsets_core.model.measures import class_weights
-from ppsets_core.model.training_set import TrainingSet, read_training_set
+from ppsets_core.model.training_set import TrainingSet, class_weights, read_training_set
 from ppsets_core.xrays.coronahack import read_coronahack
+from tools.augmentation import augment
 from tools.training_xrays import patient_folds
 
 KEPT = 224

@@ -1,4 +1,4 @@
-"""`train`: the whole ResNet-18 or its last layer, on any labelled X-rays, plainly or with differential privacy."""
+"""`train`: fit the last layer of a ResNet-18 to labelled X-rays, without privacy or with DP-SGD."""
 
 import argparse
 import json
@@ -6,7 +6,7 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ppsets_core.commands.arguments import add_ledger, add_reason
 from ppsets_core.commands.files import check_new
@@ -17,17 +17,12 @@ from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import PRIVATE_TRAINING
 
 if TYPE_CHECKING:
-    from ppsets_core.model.dp_sgd import Privacy
-    from ppsets_core.model.last_layer import LastLayerRecipe
-    from ppsets_core.model.recipe import Epoch, Recipe
-    from ppsets_core.model.training_set import TrainingSet
+    from ppsets_core.model.report import Epoch
+    from ppsets_core.model.train import LastLayerRecipe, Privacy
     from ppsets_core.model.weights import XrayModel
 
-AnyRecipe = TypeVar("AnyRecipe", "Recipe", "LastLayerRecipe")
-Told = dict[str, float | None]
-Trained = tuple["XrayModel", Told, TrainingPayment | None]
-
-HELP = "train ResNet-18 on labelled X-rays: the whole network, or its last layer (also with DP-SGD)"
+HELP = "train the last layer of a ResNet-18 on labelled X-rays, also with DP-SGD"
+DP_OPTIONS = ("dp_delta", "clip", "dataset", "budget")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,19 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="start",
         default="bundled",
-        help="bundled (default), scratch, imagenet (fetched by torchvision) or a safetensors file",
+        help="bundled (default) or a safetensors file",
     )
-    parser.add_argument("--layers", choices=("all", "last"), default="last", help="what to train (default last)")
     parser.add_argument(
         "--classes",
         help="classes to learn, separated by commas; X-rays of other labels are left out. Default: the labels that "
         "occur, or with --dp-epsilon the starting weights' classes, as one X-ray could add a label",
     )
-    parser.add_argument("--epochs", type=int, help="default: as suits what is trained")
-    parser.add_argument("--batch-size", type=int, help="X-rays in a step; default: as suits what is trained")
-    parser.add_argument("--learning-rate", type=float, help="default: as suits what is trained")
+    parser.add_argument("--epochs", type=int, help="default 30")
+    parser.add_argument("--batch-size", type=int, help="X-rays in a step, default 64")
+    parser.add_argument("--learning-rate", type=float, help="default 0.005")
     parser.add_argument("--seed", type=int, help="default 0; refused with --dp-epsilon, whose noise nobody may repeat")
-    parser.add_argument("--resume", type=Path, help="folder for each epoch's state; start again from it (--layers all)")
     parser.add_argument("--dp-epsilon", type=float, help="train the last layer with this ε of differential privacy")
     parser.add_argument("--dp-delta", type=float, help="δ, below 1 / number of X-rays; default a tenth of that")
     parser.add_argument("--dataset", help="with --dp-epsilon: the account to charge (default: the data's own name)")
@@ -65,26 +58,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Trains, shows each epoch on stderr, writes the weights."""
+    """Train, show each epoch on stderr, write the weights."""
     _check(args)
-    from ppsets_core.model.preprocess import Preprocessing
+    from ppsets_core.model.train import LastLayerRecipe, Privacy, fine_tune_last_layer
     from ppsets_core.model.training_set import read_training_set
-    from ppsets_core.model.weights import save_model
+    from ppsets_core.model.weights import load_model, save_model
     from ppsets_core.xrays import read_folder
 
-    base = _base(args.start)
+    base = load_model(None if args.start == "bundled" else args.start)
     classes = _classes(args, base)
     folder = read_folder(args.data, labels=args.labels, split=args.split, classes=classes or (), to_learn=True)
-    side = (base.preprocessing if base else Preprocessing()).side
-    total = len(folder.xrays)
+    side, total = base.preprocessing.side, len(folder.xrays)
     data, refused = read_training_set(folder, side, classes=classes, progress=lambda done: show_done(done, total))
     tell_refused(refused)
     print(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}", file=sys.stderr)
-    model, told, payment = (_train_all if args.layers == "all" else _train_last)(args, base, data)
-    save_model(model, args.out)
+    privacy, payment = None, None
+    if args.dp_epsilon is not None:
+        print(PRIVATE_TRAINING, file=sys.stderr)
+        privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
+        payment = _payment(args, privacy)
+    charge = payment.charge if payment else None
+    recipe = _recipe(LastLayerRecipe(), args)
+    tuned = fine_tune_last_layer(base, data, recipe, privacy=privacy, classes=classes, watch=_show, charge=charge)
+    save_model(tuned.model, args.out)
     if payment:
-        payment.keep(model.fingerprint)
-    result = {"out": args.out, "xrays": len(data), "classes": data.classes, **told}
+        payment.keep(tuned.model.fingerprint)
+    result = {
+        "out": args.out,
+        "xrays": len(data),
+        "classes": data.classes,
+        "held_out_accuracy": None if math.isnan(tuned.accuracy) else tuned.accuracy,
+        "temperature": tuned.model.temperature,
+    }
+    if privacy:
+        result |= {"epsilon_spent": tuned.epsilon, "delta": privacy.delta}
     if args.json:
         print(json.dumps(result))
     else:
@@ -93,43 +100,22 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuses, before any work, what does not go together."""
-    if args.layers == "last" and args.start == "scratch":
-        raise InputError("A last layer on random features learns nothing. Use --layers all, or --from bundled.")
-    if args.layers == "last" and args.resume:
-        raise InputError("The last layer trains in seconds; --resume is for --layers all.")
+    """Refuse, before any work, options that do not go together."""
     check_new(Path(args.out))
-    if args.dp_epsilon is None:
-        if any(given is not None for given in (args.dp_delta, args.clip, args.dataset, args.budget)):
-            raise InputError("--dp-delta, --clip, --dataset and --budget belong to --dp-epsilon.")
-    elif args.layers == "all":
-        raise InputError("Differential privacy is offered for the last layer only. Use --layers last.")
-    elif args.start == "imagenet" and not args.classes:
-        raise InputError("ImageNet's classes are no diagnoses. Name the classes to learn: --classes normal,…")
-    elif args.seed is not None:
+    if args.dp_epsilon is None and any(getattr(args, name) is not None for name in DP_OPTIONS):
+        raise InputError("--dp-delta, --clip, --dataset and --budget belong to --dp-epsilon.")
+    if args.dp_epsilon is not None and args.seed is not None:
         raise InputError("A seed would let anyone repeat the noise and undo the privacy. Leave --seed out.")
 
 
-def _base(start: str) -> "XrayModel | None":
-    from ppsets_core.model.weights import load_model
-
-    if start == "scratch":
-        return None
-    if start == "imagenet":
-        from ppsets_core.model.imagenet import imagenet_model
-
-        return imagenet_model()
-    return load_model(None if start == "bundled" else start)
-
-
-def _classes(args: argparse.Namespace, base: "XrayModel | None") -> tuple[str, ...] | None:
+def _classes(args: argparse.Namespace, base: "XrayModel") -> tuple[str, ...] | None:
     """The classes named; without any, the starting weights' if the training is private, else None."""
     if args.classes is not None:
         return tuple(name.strip() for name in args.classes.split(","))
-    return base.classes if base is not None and args.dp_epsilon is not None else None
+    return base.classes if args.dp_epsilon is not None else None
 
 
-def _recipe(recipe: AnyRecipe, args: argparse.Namespace) -> AnyRecipe:
+def _recipe(recipe: "LastLayerRecipe", args: argparse.Namespace) -> "LastLayerRecipe":
     """The recipe with what the command line changes."""
     given = {name: getattr(args, name) for name in ("epochs", "batch_size", "learning_rate", "seed")}
     return replace(recipe, **{name: value for name, value in given.items() if value is not None})
@@ -137,39 +123,8 @@ def _recipe(recipe: AnyRecipe, args: argparse.Namespace) -> AnyRecipe:
 
 def _show(epoch: "Epoch") -> None:
     held_out = f"  held out: accuracy {epoch.accuracy:.3f}, macro recall {epoch.macro_recall:.3f}"
-    told = "" if math.isnan(epoch.accuracy) else held_out
-    print(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{told}", file=sys.stderr, flush=True)
-
-
-def _found(accuracy: float, model: "XrayModel") -> Told:
-    """What the held-out patients told; no accuracy if chance held nobody out."""
-    return {"held_out_accuracy": None if math.isnan(accuracy) else accuracy, "temperature": model.temperature}
-
-
-def _train_all(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> Trained:
-    from ppsets_core.model.training import Recipe, train_model
-
-    trained = train_model(data, _recipe(Recipe(), args), base=base, resume=args.resume, watch=_show)
-    return trained.model, _found(trained.accuracy, trained.model), None
-
-
-def _train_last(args: argparse.Namespace, base: "XrayModel | None", data: "TrainingSet") -> Trained:
-    from ppsets_core.model.last_layer import LastLayerRecipe, Privacy, fine_tune_last_layer
-
-    assert base is not None  # `_check` refuses a last layer on scratch
-    privacy = None
-    if args.dp_epsilon is not None:
-        print(PRIVATE_TRAINING, file=sys.stderr)
-        privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
-    payment = _payment(args, privacy) if privacy else None
-    recipe, classes = _recipe(LastLayerRecipe(), args), _classes(args, base)
-    tuned = fine_tune_last_layer(
-        base, data, recipe, privacy=privacy, classes=classes, watch=_show, charge=payment.charge if payment else None
-    )
-    result = _found(tuned.accuracy, tuned.model)
-    if privacy:
-        result |= {"epsilon_spent": tuned.epsilon, "delta": privacy.delta}
-    return tuned.model, result, payment
+    shares = "" if math.isnan(epoch.accuracy) else held_out
+    print(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{shares}", file=sys.stderr, flush=True)
 
 
 def _payment(args: argparse.Namespace, privacy: "Privacy") -> TrainingPayment:

@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.experiments.two_by_two import DELTA, EPSILON
-from ppsets_core.model.dp_sgd import Privacy, make_private
+from ppsets_core.model.train import Privacy, make_private
 from ppsets_core.model.training_set import TrainingSet, read_training_set
 from ppsets_core.progress import Progress
 from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack

@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from ppsets_core.explore.style import BLUE, FAINT, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, as_text, figure
 from ppsets_core.ledger import BudgetChange, Release
 from ppsets_core.ledger.amounts import total
-from ppsets_core.model.recipe import Epoch
-from ppsets_core.model.report import ReliabilityBin
+from ppsets_core.model.report import Epoch, ReliabilityBin
 
 _BELOW, _ROW = 22, 40
 _SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black or white as each cell needs

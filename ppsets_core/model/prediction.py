@@ -9,9 +9,8 @@ import torch
 
 from ppsets_core.errors import InputError
 from ppsets_core.files import Refused
-from ppsets_core.model.fast import BATCH_SIZE
+from ppsets_core.model.network import BATCH_SIZE, stretched
 from ppsets_core.model.novelty import statistics_of
-from ppsets_core.model.preprocess import stretched
 from ppsets_core.model.weights import XrayModel
 from ppsets_core.xrays.folder import Xray, XrayFolder
 from ppsets_core.xrays.picture import Picture

@@ -1,12 +1,30 @@
-"""How good a classifier's probabilities are: accuracy, recalls, confusion, reliability. Needs no torch."""
+"""How good a classifier's probabilities are: accuracy, recalls, confusion, reliability. Needs no torch.
 
+`python -m ppsets_core.model.report` prints the tables of models/README.md from the bundled scores."""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import InputError
 
 RELIABILITY_BINS = 15
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One epoch of training; accuracy and recall on the X-rays held out by patient (NaN without any)."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    accuracy: float
+    macro_recall: float
+
+
+Watcher = Callable[[Epoch], None]
 
 
 @dataclass(frozen=True)
@@ -34,7 +52,7 @@ class ModelReport:
 
 
 def report(probabilities: np.ndarray, labels: np.ndarray) -> ModelReport:
-    """Measures probabilities (N, K) against class numbers (N,). The calibration error is the expected one, 15 bins."""
+    """Measure probabilities (N, K) against class numbers (N,). The calibration error is the expected one, 15 bins."""
     if len(labels) == 0 or len(labels) != len(probabilities):
         raise InputError(
             f"{len(probabilities)} rows of probabilities and {len(labels)} labels: give one label per row."
@@ -69,3 +87,43 @@ def _reliability(confidence: np.ndarray, right: np.ndarray) -> tuple[Reliability
         )
         for number in np.unique(bins).tolist()
     )
+
+
+def bundled_report() -> tuple[ModelReport, tuple[str, ...]]:
+    """The report on the bundled scores, and the classes."""
+    records = bundled_scores()
+    assert records.probabilities is not None
+    assert records.labels is not None
+    return report(records.probabilities, records.labels), records.classes
+
+
+def tables(measured: ModelReport, classes: tuple[str, ...]) -> str:
+    """Accuracy, recalls, confusion and reliability in Markdown."""
+    summary = [
+        ["X-rays", f"{measured.n:,}"],
+        ["accuracy", f"{measured.accuracy:.3f}"],
+        ["macro recall", f"{measured.macro_recall:.3f}"],
+        *([f"recall, {name}", f"{recall:.3f}"] for name, recall in zip(classes, measured.recalls, strict=True)),
+        ["expected calibration error (15 bins)", f"{measured.calibration_error:.3f}"],
+    ]
+    confusion = [[name, *map(str, row)] for name, row in zip(classes, measured.confusion, strict=True)]
+    reliability = [
+        [f"{b.low:.2f}–{b.high:.2f}", str(b.count), f"{b.confidence:.3f}", f"{b.accuracy:.3f}"]
+        for b in measured.reliability
+    ]
+    return "\n\n".join(
+        [
+            _table(["measure", "value"], summary),
+            _table(["truth ↓, model says →", *classes], confusion),
+            _table(["probability of the likeliest class", "X-rays", "mean probability", "share right"], reliability),
+        ]
+    )
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    print(tables(*bundled_report()))

@@ -1,4 +1,4 @@
-"""Labelled X-rays held in memory, small and 8-bit, and the part of them kept aside by patient."""
+"""Labelled X-rays in memory, small and 8-bit; the part of them held out by patient, and what is measured on it."""
 
 import hashlib
 from collections import Counter
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from ppsets_core.errors import InputError
 from ppsets_core.files import Refused
 from ppsets_core.files.names import shown_name
-from ppsets_core.model.preprocess import stretched
+from ppsets_core.model.network import stretched
 from ppsets_core.xrays.folder import XrayFolder
 from ppsets_core.xrays.picture import read_picture
 
@@ -50,7 +51,7 @@ class TrainingSet:
 
     def rows_by_each_patient(self, share: float, seed: int) -> tuple[Tensor, Tensor]:
         """(rest, held out), each patient held out with chance `share` by the seed and the patient's name alone, so that
-        an X-ray more or less moves no other."""
+        adding or removing an X-ray moves no other."""
         return self._apart({patient for patient in set(self.patients) if _place(patient, seed) < share})
 
     def _apart(self, held_out: set[str]) -> tuple[Tensor, Tensor]:
@@ -76,11 +77,12 @@ def read_training_set(
     classes: Sequence[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[TrainingSet, tuple[Refused, ...]]:
-    """A labelled folder in memory (side² bytes per X-ray), ordered by name, and what was left out: with `classes`,
-    also the X-rays of other labels; else the classes are the labels that occur.
+    """Read a labelled folder into memory (side² bytes per X-ray), ordered by name; also return what was left out.
 
-    An X-ray without a patient counts as a patient of its own, told by its pixels as they are in the file: its name may
-    depend on other files, and the squares depend on the weights, under which it must not be another patient."""
+    classes: leave out X-rays with other labels; None takes the labels that occur.
+
+    An X-ray without a patient counts as one patient, identified by its pixels in the file: its name may depend on other
+    files, and the squares depend on the weights."""
     if classes is not None:
         check_classes(classes)
     rows, refused = [], list(folder.refused)
@@ -88,8 +90,8 @@ def read_training_set(
         if xray.label is None:
             refused.append(Refused(xray.name, "it has no label, so nothing can be learnt from it"))
         elif classes is not None and xray.label not in classes:
-            told = f"its label '{xray.label}' is none of the classes to learn: {', '.join(classes)}"
-            refused.append(Refused(xray.name, told))
+            reason = f"its label '{xray.label}' is none of the classes to learn: {', '.join(classes)}"
+            refused.append(Refused(xray.name, reason))
         else:
             square = square_grey(picture.grey, side)
             rows.append((xray.name, xray.label, xray.patient or _name_by_pixels(folder, xray.name), square))
@@ -114,7 +116,7 @@ def read_training_set(
 
 
 def check_classes(classes: Sequence[str]) -> None:
-    """Refuses classes that cannot be told apart or that no label can be."""
+    """Refuse classes that are repeated or that no label can be."""
     if not 2 <= len(set(classes)) == len(classes) or not all(name and name == shown_name(name) for name in classes):
         raise InputError("Name at least two classes, each once, separated by commas.")
 
@@ -123,3 +125,33 @@ def _name_by_pixels(folder: XrayFolder, name: str) -> str:
     grey = read_picture(folder.original(name), name).grey
     pixels = (grey * 255).round().astype(np.uint8)
     return hashlib.sha256(b"%d:" % pixels.shape[1] + pixels.tobytes()).hexdigest()
+
+
+def class_weights(data: TrainingSet) -> Tensor:
+    """Weights by the inverse root of each class's share, so that rarer classes count more."""
+    share = torch.bincount(data.labels, minlength=len(data.classes)).clamp(min=1).float() / len(data)
+    weights = share.rsqrt()
+    return weights / (weights * share).sum()
+
+
+def accuracy_and_recall(logits: Tensor, labels: Tensor) -> tuple[float, float]:
+    """Share recognised, over all X-rays and averaged over the classes that occur; NaN without X-rays."""
+    if len(labels) == 0:
+        return float("nan"), float("nan")
+    right = (logits.argmax(1) == labels).float()
+    recalls = [right[labels == label].mean() for label in labels.unique()]
+    return right.mean().item(), torch.stack(recalls).mean().item()
+
+
+def fit_temperature(logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> float:
+    """The divisor of the logits, between ¼ and 4, that makes the held-out labels likeliest; 1 without any.
+
+    weights: how many X-rays each stands for."""
+    if len(labels) == 0:
+        return 1.0
+    weights = torch.ones(len(labels)) if weights is None else weights
+
+    def loss(temperature: float) -> float:
+        return float(weights.double() @ F.cross_entropy(logits.double() / temperature, labels, reduction="none"))
+
+    return min(torch.logspace(-2, 2, 401, base=2, dtype=torch.float64).tolist(), key=loss)

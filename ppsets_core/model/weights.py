@@ -15,9 +15,7 @@ from torch import Tensor, nn
 
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.names import shown_name
-from ppsets_core.model.fast import fused
-from ppsets_core.model.preprocess import Preprocessing
-from ppsets_core.model.resnet import build_resnet18
+from ppsets_core.model.network import Preprocessing, build_resnet18, fused
 from ppsets_core.model_fingerprint import (
     BUNDLED_WEIGHTS,
     FINGERPRINT,

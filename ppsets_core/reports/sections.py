@@ -8,7 +8,7 @@ from ppsets_core.errors import PpsetsError
 from ppsets_core.method.calibration import Calibration, Drawn, Simulation
 from ppsets_core.method.check import OWN_VIEW, Check, Line
 from ppsets_core.method.rules import rule_named
-from ppsets_core.model.model_card import bundled_report
+from ppsets_core.model.report import bundled_report
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import MODELS
 from ppsets_core.reports.html import Html, bullets, element, facts, table

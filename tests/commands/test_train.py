@@ -9,7 +9,6 @@ import torch
 from ppsets_core import Ledger
 from ppsets_core.__main__ import main
 from ppsets_core.model import load_model, save_model
-from ppsets_core.model.preprocess import Preprocessing
 from tests.model.chests import CLASSES, png_folder, small_model
 
 pytestmark = pytest.mark.training
@@ -113,22 +112,6 @@ def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
     assert "its label 'bacterial-pneumonia' is none of the classes to learn" in told
 
 
-def test_the_whole_network_from_scratch(xrays, tmp_path, capsys):
-    out = tmp_path / "scratch.safetensors"
-    trained(capsys, xrays, "--out", out, "--from", "scratch", "--layers", "all", "--epochs", 1, "--batch-size", 16)
-    assert load_model(out).preprocessing.side == Preprocessing.side
-
-
-def test_a_broken_run_goes_on(xrays, small, tmp_path, capsys):
-    command = [xrays, "--from", small, "--layers", "all", "--epochs", 1, "--batch-size", 8]
-    for number in (1, 2):
-        out = tmp_path / f"{number}.safetensors"
-        _, told = trained(capsys, *command, "--out", out, "--resume", tmp_path / "state")
-        assert ("epoch 1/1" in told) == (number == 1)
-    first, second = (load_model(tmp_path / f"{number}.safetensors").network.fc.weight for number in (1, 2))
-    assert torch.equal(first, second)
-
-
 def test_a_folder_with_one_class_is_refused(xrays, small, tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     labels.write_text("file,label\nnormal-000.png,normal\nnormal-001.png,normal\n")
@@ -140,14 +123,10 @@ def test_a_folder_with_one_class_is_refused(xrays, small, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--from", "scratch"], "learns nothing"),
-        (["--resume", "state"], "--layers all"),
         (["--dp-delta", "1e-5"], "--dp-epsilon"),
         (["--dataset", "ward"], "--dp-epsilon"),
-        (["--dp-epsilon", "1", "--layers", "all"], "last layer only"),
         (["--dp-epsilon", "1", "--seed", "1"], "repeat the noise"),
         (["--dp-epsilon", "-1"], "ε must be"),
-        (["--dp-epsilon", "1", "--from", "imagenet"], "--classes"),
         (["--classes", "normal,normal"], "at least two classes"),
         (["--classes", "cat,dog"], "No X-ray has one of the labels cat, dog"),
         (["--epochs", "0"], "at least 1"),
@@ -161,11 +140,3 @@ def test_what_does_not_go_together_is_refused_in_a_sentence(xrays, small, tmp_pa
     error = capsys.readouterr().err
     assert told in error.splitlines()[-1]
     assert not (tmp_path / "a.safetensors").exists()
-
-
-def test_imagenet_weights_that_cannot_be_had_are_said_so(xrays, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert main(["train", str(xrays), "--from", "imagenet", "--out", str(tmp_path / "a.safetensors")]) == 2
-    assert "--from bundled" in capsys.readouterr().err

@@ -200,7 +200,7 @@ def test_private_training_adds_its_noise_in_a_step_that_drew_no_xray_too():
     import torch
 
     from ppsets_core.experiments.two_by_two_training import SmallRecipe, train_small
-    from ppsets_core.model.dp_sgd import Privacy
+    from ppsets_core.model.train import Privacy
     from ppsets_core.model.training_set import TrainingSet
 
     greys = torch.zeros(40, 1, 64, 64, dtype=torch.uint8)

@@ -22,8 +22,7 @@ from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
 from ppsets_core.explore.style import GREEN, look_of
 from ppsets_core.ledger import BudgetChange, Release
 from ppsets_core.method.rules import RULES
-from ppsets_core.model.recipe import Epoch
-from ppsets_core.model.report import report
+from ppsets_core.model.report import Epoch, report
 from tests.explore.test_trade_offs import traces
 from tests.explore.third_rule import ThirdRule
 

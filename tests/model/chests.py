@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from ppsets_core.model.preprocess import Preprocessing
-from ppsets_core.model.resnet import build_resnet18
+from ppsets_core.model.network import Preprocessing, build_resnet18
 from ppsets_core.model.training_set import TrainingSet, square_grey
 from ppsets_core.model.weights import XrayModel
 from ppsets_core.xrays import Picture

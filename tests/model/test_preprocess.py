@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from ppsets_core.model.preprocess import MIDDLE, Preprocessing, stretched
+from ppsets_core.model.network import MIDDLE, Preprocessing, stretched
 from ppsets_core.xrays.frame import find_frame
 from tests.model.chests import chest
 

@@ -1,6 +1,6 @@
 import torch
 
-from ppsets_core.model.resnet import build_resnet18
+from ppsets_core.model.network import build_resnet18
 
 
 def test_it_is_torchvisions_resnet18_with_a_last_layer_for_the_classes():

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from ppsets_core.model import load_model, predict_folder
-from ppsets_core.model.model_card import bundled_report, tables
 from ppsets_core.model.prediction import FolderPrediction
-from ppsets_core.model.report import ModelReport, report
+from ppsets_core.model.report import ModelReport, bundled_report, report, tables
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.xrays.coronahack import read_coronahack
 from tests.coronahack import CORONAHACK, needs_coronahack, write_stand_ins

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ppsets_core.model.resnet import build_resnet18
+from ppsets_core.model.network import build_resnet18
 from tests.model.chests import SMALL, training_set
 from tools import distil, teachers
 from tools.training_xrays import patient_folds

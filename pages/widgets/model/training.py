@@ -10,15 +10,14 @@ from pages.widgets.active_model import model_name
 from ppsets_core.background import JobProgress
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.training import TrainingPayment
-from ppsets_core.model.recipe import Epoch
+from ppsets_core.model.report import Epoch
 from ppsets_core.xrays import Refused
 from ppsets_core.xrays.labels import Labels
 from ppsets_core.xrays.listing import Source
 
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel
-    from ppsets_core.model.dp_sgd import Privacy
-    from ppsets_core.model.last_layer import FineTuned
+    from ppsets_core.model.train import FineTuned, Privacy
     from ppsets_core.model.training_set import TrainingSet
 
 DELTAS = (1e-3, 1e-4, 1e-5, 1e-6)
@@ -113,8 +112,7 @@ def fine_tuning(
         raise LedgerError("Private training, and it alone, is paid for. Nothing was trained.")
 
     def work(report: JobProgress) -> Tuned:
-        from ppsets_core.model.dp_sgd import Privacy
-        from ppsets_core.model.last_layer import LastLayerRecipe, fine_tune_last_layer
+        from ppsets_core.model.train import LastLayerRecipe, Privacy, fine_tune_last_layer
 
         privacy, classes = None, None
         if (wanted := settings.privacy) is not None:

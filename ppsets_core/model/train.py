@@ -1,8 +1,12 @@
-"""Trains only the last layer on a network's 512 features, plainly or with differential privacy."""
+"""Train the last layer on a network's 512 features, without privacy or with DP-SGD.
+
+DP-SGD is Opacus's: Poisson sampling, clipped gradients, and just enough Gaussian noise for the ε asked for."""
 
 import copy
+import math
 import secrets
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, replace
 
 import torch
@@ -11,13 +15,32 @@ from torch.optim import AdamW, Optimizer
 from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.errors import InputError
-from ppsets_core.model.dp_sgd import Privacy, make_private
-from ppsets_core.model.fast import BATCH_SIZE
-from ppsets_core.model.measures import accuracy_and_recall, class_weights, fit_temperature
-from ppsets_core.model.recipe import Epoch, Watcher, check_settings
-from ppsets_core.model.training_set import TrainingSet
+from ppsets_core.model.network import BATCH_SIZE
+from ppsets_core.model.report import Epoch, Watcher
+from ppsets_core.model.training_set import TrainingSet, accuracy_and_recall, class_weights, fit_temperature
 from ppsets_core.model.weights import XrayModel, round_as_saved
 from ppsets_core.model_fingerprint import new_fingerprint
+
+_ACCOUNTANT = "prv"
+_TOLERANCE = 0.003
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """(ε, δ) for each X-ray trained on, and the norm to which its gradient is clipped. A patient with k X-rays has a
+    total ε of k · ε."""
+
+    epsilon: float
+    delta: float
+    clip: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.epsilon <= 100:
+            raise InputError(f"ε must be between 0.05 and 100, not {self.epsilon}.")
+        if not 1e-12 <= self.delta < 0.1:
+            raise InputError(f"δ must be between 1e-12 and 0.1, and below 1 / number of X-rays, not {self.delta}.")
+        if not (math.isfinite(self.clip) and self.clip > 0):
+            raise InputError(f"The clipping norm must be a number above 0, not {self.clip}.")
 
 
 @dataclass(frozen=True)
@@ -32,13 +55,18 @@ class LastLayerRecipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_settings(self.epochs, self.batch_size, self.learning_rate)
+        if self.epochs < 1:
+            raise InputError(f"The number of epochs must be at least 1, not {self.epochs}.")
+        if self.batch_size < 2:
+            raise InputError(f"The batch size must be at least 2, not {self.batch_size}.")
+        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise InputError(f"The learning rate must be a number above 0, not {self.learning_rate}.")
 
 
 @dataclass(frozen=True, eq=False)
 class FineTuned:
-    """The model with its new last layer, how well it did on the held-out patients, the ε spent (None: not private).
-    What the held-out patients tell is never private."""
+    """The model with its new last layer, its accuracy and recall on held-out patients (never private), and the ε spent
+    (None: not private)."""
 
     model: XrayModel
     accuracy: float
@@ -57,14 +85,14 @@ def fine_tune_last_layer(
     progress: Callable[[int], None] | None = None,
     charge: Callable[[Sequence[str]], None] | None = None,
 ) -> FineTuned:
-    """A model for `data`'s classes on the features of `base`. `progress` hears how many X-rays the network has seen,
-    `watch` each epoch; what either raises ends it. `charge` is called once before private training begins, with whose
-    X-rays are trained on, one entry each.
+    """A model for `data`'s classes on the features of `base`.
 
-    With `privacy` the weights are (ε, δ)-differentially private for one X-ray added or removed, of a number of X-rays
-    that counts as public. So nothing else of the data shapes them: who is held out depends on each patient alone, the
-    classes are `base`'s or `classes`, chosen without the data, all epochs are run, class weights and temperature are
-    left out, and no seed repeats the noise. What `watch` hears is not private."""
+    privacy: (ε, δ) for one X-ray added or removed; the number of X-rays counts as public. Nothing else of the data
+        shapes the weights: who is held out depends on each patient alone, the classes are `base`'s or `classes`, all
+        epochs are run, class weights and temperature are left out, and no seed repeats the noise.
+    watch: called after each epoch, with numbers that are not private. progress: called with the number of X-rays the
+        network has seen. What either raises ends the training.
+    charge: called once before private training begins, with the patient of each X-ray trained on."""
     if privacy and data.classes != tuple(classes or base.classes):
         raise InputError(
             "With differential privacy the labels that occur must not set the classes, as one X-ray could add one. "
@@ -116,7 +144,7 @@ def fine_tune_last_layer(
 
 @torch.no_grad()
 def features(model: XrayModel, data: TrainingSet, progress: Callable[[int], None] | None = None) -> Tensor:
-    """What the last layer sees of each X-ray (N, 512): exactly one row per X-ray, no random views."""
+    """The last layer's inputs (N, 512): exactly one row per X-ray, no random views."""
     side = model.preprocessing.side
     fast = model.fast_network
     batch = torch.zeros(BATCH_SIZE, 3, side, side).contiguous(memory_format=torch.channels_last)
@@ -145,3 +173,47 @@ def _with_last_layer(network: nn.Module, layer: nn.Module) -> nn.Module:
     changed = copy.deepcopy(network)
     changed.fc = layer
     return changed.eval()
+
+
+def make_private(
+    layer: nn.Module,
+    optimiser: Optimizer,
+    loader: DataLoader,
+    epochs: int,
+    privacy: Privacy,
+    generator: torch.Generator,
+) -> tuple[nn.Module, Optimizer, DataLoader, Callable[[], float]]:
+    """Opacus's wrappers of the three, and a function that returns the ε spent so far."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from opacus import PrivacyEngine
+        from opacus.accountants.utils import get_noise_multiplier
+
+        assert isinstance(loader.dataset, Sized)
+        if privacy.delta >= 1 / len(loader.dataset):
+            raise InputError(f"δ must be below 1 / {len(loader.dataset)}, one over the number of X-rays trained on.")
+        noise = get_noise_multiplier(
+            target_epsilon=privacy.epsilon,
+            target_delta=privacy.delta,
+            sample_rate=1 / len(loader),
+            epochs=epochs,
+            accountant=_ACCOUNTANT,
+            epsilon_tolerance=_TOLERANCE * privacy.epsilon,
+        )
+        engine = PrivacyEngine(accountant=_ACCOUNTANT)
+        wrapped = engine.make_private(
+            module=layer,
+            optimizer=optimiser,
+            data_loader=loader,
+            noise_multiplier=noise,
+            max_grad_norm=privacy.clip,
+            noise_generator=generator,
+        )
+    warnings.filterwarnings("ignore", message="Full backward hook is firing")
+
+    def spent() -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return engine.get_epsilon(privacy.delta)
+
+    return *wrapped, spent

@@ -4,13 +4,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from ppsets_core.errors import InputError
-from ppsets_core.model import last_layer, load_model, predict, save_model
-from ppsets_core.model.dp_sgd import Privacy
-from ppsets_core.model.last_layer import LastLayerRecipe, fine_tune_last_layer
-from ppsets_core.model.training_set import TrainingSet
-from tests.model.chests import CLASSES, picture, small_model, training_set
+from ppsets_core.model import load_model, predict, save_model
+from ppsets_core.model import train as last_layer
+from ppsets_core.model.train import LastLayerRecipe, Privacy, fine_tune_last_layer
+from ppsets_core.model.training_set import TrainingSet, read_training_set
+from ppsets_core.xrays import read_folder
+from tests.model.chests import CLASSES, picture, png_folder, small_model, training_set
 
 pytestmark = pytest.mark.training
 
@@ -154,3 +156,28 @@ def test_impossible_privacy_is_refused():
         fine_tune_last_layer(small_model(), training_set(12), RECIPE, privacy=Privacy(1.0, delta=0.09))
     with pytest.raises(InputError, match="fewer than one batch"):
         fine_tune_last_layer(small_model(), training_set(3), RECIPE)
+
+
+@pytest.mark.parametrize("rule", [TrainingSet.rows_by_patient, TrainingSet.rows_by_each_patient])
+def test_no_patient_is_on_both_sides(rule):
+    greys, labels = torch.zeros(600, 1, 1, 1), torch.zeros(600)
+    data = TrainingSet(greys, labels, tuple(f"patient {row // 3}" for row in range(600)), CLASSES)
+    rest, held_out = map(data.take, rule(data, 0.2, 1))
+    assert len(rest) + len(held_out) == len(data)
+    assert 0.15 <= len(held_out) / len(data) < 0.25
+    assert not set(rest.patients) & set(held_out.patients)
+
+
+def test_an_xray_of_an_unnamed_patient_is_known_by_its_picture_wherever_it_lies(tmp_path):
+    """Names are relative to what was given, so one file elsewhere may change them all."""
+    (one, _), (other, _) = (
+        read_training_set(read_folder(folder), 40)
+        for folder in (png_folder(tmp_path / "a", 2), png_folder(tmp_path / "b" / "hospital" / "chests", 2).parents[1])
+    )
+    assert len(set(one.patients)) == 6
+    assert one.patients == other.patients
+    for path in (tmp_path / "a").rglob("*.png"):
+        Image.open(path).save(path.with_suffix(".tif"))
+        path.unlink()
+    again, _ = read_training_set(read_folder(tmp_path / "a"), 64)
+    assert again.patients == one.patients, "other weights and another lossless format are no other patients"

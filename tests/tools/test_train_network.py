@@ -1,15 +1,16 @@
+"""The whole network is trained by `tools.train_network`: repeatable, resumable, on random views."""
+
 from dataclasses import replace
 
 import pytest
 import torch
-from PIL import Image
 
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.model.recipe import Recipe
-from ppsets_core.model.training import train_model
-from ppsets_core.model.training_set import TrainingSet, read_training_set
-from ppsets_core.xrays import read_folder
+from ppsets_core.model import load_model, save_model
+from ppsets_core.model.network import Preprocessing
 from tests.model.chests import CLASSES, png_folder, small_model, training_set
+from tools.augmentation import augment
+from tools.train_network import Recipe, main, train_model
 
 pytestmark = pytest.mark.training
 
@@ -34,31 +35,6 @@ def break_off(data, folder):
 
     with pytest.raises(KeyboardInterrupt):
         train_model(data, RECIPE, base=small_model(), resume=folder, watch=watch)
-
-
-@pytest.mark.parametrize("rule", [TrainingSet.rows_by_patient, TrainingSet.rows_by_each_patient])
-def test_no_patient_is_on_both_sides(rule):
-    greys, labels = torch.zeros(600, 1, 1, 1), torch.zeros(600)
-    data = TrainingSet(greys, labels, tuple(f"patient {row // 3}" for row in range(600)), CLASSES)
-    rest, held_out = map(data.take, rule(data, 0.2, 1))
-    assert len(rest) + len(held_out) == len(data)
-    assert 0.15 <= len(held_out) / len(data) < 0.25
-    assert not set(rest.patients) & set(held_out.patients)
-
-
-def test_an_xray_of_an_unnamed_patient_is_known_by_its_picture_wherever_it_lies(tmp_path):
-    """Names are relative to what was given, so one file elsewhere may change them all."""
-    (one, _), (other, _) = (
-        read_training_set(read_folder(folder), 40)
-        for folder in (png_folder(tmp_path / "a", 2), png_folder(tmp_path / "b" / "hospital" / "chests", 2).parents[1])
-    )
-    assert len(set(one.patients)) == 6
-    assert one.patients == other.patients
-    for path in (tmp_path / "a").rglob("*.png"):
-        Image.open(path).save(path.with_suffix(".tif"))
-        path.unlink()
-    again, _ = read_training_set(read_folder(tmp_path / "a"), 64)
-    assert again.patients == one.patients, "other weights and another lossless format are no other patients"
 
 
 def test_training_is_watched_and_repeats_with_its_seed(data):
@@ -87,7 +63,7 @@ def test_the_state_of_another_run_is_refused(data, tmp_path):
     with pytest.raises(FileError, match="other settings"):
         train_model(data, replace(RECIPE, learning_rate=1e-3), base=small_model(), resume=tmp_path)
     (tmp_path / "checkpoint.pt").write_bytes(b"not a checkpoint")
-    with pytest.raises(FileError, match="cannot be read as the state"):
+    with pytest.raises(FileError, match="is not the state"):
         train_model(data, RECIPE, base=small_model(), resume=tmp_path)
 
 
@@ -103,9 +79,50 @@ def test_a_base_for_other_classes_gives_its_filters(data):
     assert train_model(data, replace(RECIPE, epochs=1), base=base).model.classes == CLASSES
 
 
-def test_too_few_xrays_and_impossible_settings_are_refused(data):
+def test_too_few_xrays_are_refused(data):
     with pytest.raises(InputError, match="fewer than one batch"):
         train_model(data, replace(RECIPE, batch_size=64), base=small_model())
-    for wrong in ({"epochs": 0}, {"batch_size": 1}, {"learning_rate": float("nan")}):
-        with pytest.raises(InputError):
-            replace(RECIPE, **wrong)
+
+
+def test_the_command_trains_from_scratch_or_from_weights_and_goes_on(tmp_path, capsys):
+    xrays, small = str(png_folder(tmp_path / "xrays", 8)), tmp_path / "small.safetensors"
+    save_model(small_model(), small)
+    for number, start in enumerate((small, small, "scratch")):
+        state = "state" if start == small else "other"
+        out, command = tmp_path / f"{number}.safetensors", ["--epochs", "1", "--batch-size", "8", "--from", str(start)]
+        main([xrays, "--out", str(out), "--resume", str(tmp_path / state), *command])
+        assert ("epoch=1" in capsys.readouterr().out) == (number != 1), "the second run has nothing left to do"
+    first, second, scratch = (load_model(tmp_path / f"{number}.safetensors") for number in range(3))
+    assert torch.equal(first.network.fc.weight, second.network.fc.weight)
+    assert scratch.preprocessing.side == Preprocessing.side
+    with pytest.raises(SystemExit, match="no weights at"):
+        main([xrays, "--from", "nowhere.safetensors", "--out", "x.safetensors"])
+
+
+def views(seed: int, greys: torch.Tensor, size: int = 48) -> torch.Tensor:
+    return augment(greys, size, torch.Generator().manual_seed(seed))
+
+
+def test_views_have_the_asked_size_stay_in_range_and_repeat_with_the_seed():
+    greys = torch.rand(16, 1, 64, 64)
+    seen = views(3, greys)
+    assert seen.shape == (16, 1, 48, 48)
+    assert 0 <= seen.min() <= seen.max() <= 1
+    assert torch.equal(seen, views(3, greys))
+    assert not torch.equal(seen, views(4, greys))
+
+
+def test_about_half_are_mirrored_and_none_upside_down():
+    corner = torch.full((200, 1, 64, 64), 0.2)
+    corner[:, :, :20, :20] = 0.9
+    seen = views(0, corner)
+    top, bottom = seen[:, 0, :12].mean((1, 2)), seen[:, 0, -12:].mean((1, 2))
+    assert (top >= bottom).float().mean() > 0.95
+    left = seen[:, 0, :12, :12].mean((1, 2)) > seen[:, 0, :12, -12:].mean((1, 2))
+    assert 0.35 < left.float().mean() < 0.65
+
+
+def test_some_views_are_coarse():
+    noise = torch.rand(200, 1, 64, 64)
+    roughness = views(0, noise).diff(dim=-1).abs().mean((1, 2, 3))
+    assert roughness.min() < 0.3 * roughness.max()
