@@ -49,10 +49,8 @@ def test_levels_are_drawn_for_what_is_chosen(explore):
     over_n, over_epsilon = figures(at)
     assert "paper, ε = 0.1" in names(over_n)
     assert "sharp, n = 1,000" in names(over_epsilon)
-    assert (
-        "Dotted: the sharp rule. Solid: the paper's rule. Dashed grey: ordinary calibration without privacy."
-        in texts(at)
-    )
+    legend = "Dotted: the sharp rule. Solid: the paper's rule. Dashed grey: ordinary calibration without privacy."
+    assert legend in texts(at)
     at.pills(key="explore_methods").set_value(["sharp"]).run()
     assert not any(name.startswith("paper") for name in names(figures(at)[0]))
     at.pills(key="explore_epsilons").set_value([]).run()
@@ -60,40 +58,30 @@ def test_levels_are_drawn_for_what_is_chosen(explore):
     assert len(figures(at)) == 1
 
 
-@pytest.mark.parametrize("over", ["epsilon", "m", "n"])
-def test_random_splits_over_each_parameter(explore, over):
-    at = explore("Random splits")
+def run_splits(at, splits: int, over: str = "epsilon"):
     at.segmented_control(key="explore_over").set_value(over)
-    at.select_slider(key="explore_repetitions").set_value(20)
+    at.select_slider(key="explore_repetitions").set_value(splits)
     at.run()
-    button(at, "Run").click().run()
-    at = finish(at, "explore_job")
-    assert not at.error
-    drawn = figures(at)
-    assert len(drawn) == 5
-    assert {"paper's rule", "sharp rule", "without privacy", "asked for"} <= names(drawn[0])
-    assert {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}[over] == drawn[0]["layout"][
-        "xaxis"
-    ]["title"]["text"]
-    assert "20 random splits" in texts(at)
+    return button(at, "Run").click().run()
 
 
-def test_another_run_in_the_same_session_has_points_of_its_own(explore):
+def test_random_splits_over_each_parameter_in_one_session(explore):
     at = explore("Random splits")
-    at.select_slider(key="explore_repetitions").set_value(20)
-    for over in ("epsilon", "n"):
-        at.segmented_control(key="explore_over").set_value(over).run()
-        button(at, "Run").click().run()
-        at = finish(at, "explore_job")
+    axes = {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}
+    for over, axis in axes.items():
+        at = finish(run_splits(at, 20, over), "explore_job")
         assert not at.error
+        drawn = figures(at)
+        assert len(drawn) == 5
+        assert {"paper's rule", "sharp rule", "without privacy", "asked for"} <= names(drawn[0])
+        assert drawn[0]["layout"]["xaxis"]["title"]["text"] == axis
+        assert "20 random splits" in texts(at)
     (point,) = [each for each in at.select_slider if each.key.startswith("explore_point")]
-    assert point.value in range(100, 1401)
+    assert point.value in range(100, 1401), "another run has points of its own"
 
 
 def test_a_run_can_be_cancelled(explore):
-    at = explore("Random splits")
-    at.select_slider(key="explore_repetitions").set_value(1000).run()
-    button(at, "Run").click().run()
+    at = run_splits(explore("Random splits"), 1000)
     at.session_state["explore_job"].cancel()
     at = finish(at, "explore_job")
     assert "Cancelled" in texts(at)
@@ -150,16 +138,12 @@ def test_records_under_the_name_of_a_privacy_budget_are_refused_whatever_is_tick
     assert "used as public" not in texts(at)
 
 
-def test_of_a_very_large_file_a_part_is_looked_at(explore):
+def test_of_a_very_large_file_a_part_is_looked_at_and_simulated_records_have_no_patient(explore):
     at = explore("Inside a release")
     at.segmented_control(key="explore_source").set_value("A public file").run()
     say_public(at, "many.csv", b"score\n" + b"0.25\n" * 20_001)
     assert "Of these, 20,000 drawn at random are looked at." in texts(at)
     assert not at.error
-
-
-def test_simulated_records(explore):
-    at = explore("Inside a release")
     at.segmented_control(key="explore_source").set_value("Simulated").run()
     assert "no patient is behind these records" in texts(at)
     assert figures(at)
@@ -176,8 +160,5 @@ def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypa
     at = explore("Inside a release")
     at.segmented_control(key="explore_rule").set_value(ThirdRule.name).run()
     assert not at.error
-    at = explore("Random splits")
-    at.select_slider(key="explore_repetitions").set_value(20).run()
-    button(at, "Run").click().run()
-    at = finish(at, "explore_job")
+    at = finish(run_splits(explore("Random splits"), 20), "explore_job")
     assert all("third rule" in names(figure) for figure in figures(at))
