@@ -24,11 +24,10 @@ from ppsets_core.errors import (
 )
 from ppsets_core.ledger import Account, Actor, Ledger, Release
 from ppsets_core.method.calibration import Calibration, Simulation
-from ppsets_core.method.evaluation import Evaluation, evaluate
-from ppsets_core.method.nonprivate import nonprivate_threshold
+from ppsets_core.method.check import Evaluation, evaluate
 from ppsets_core.method.plan import Plan, plan, smallest_epsilon, smallest_n
 from ppsets_core.method.release import ReleaseDistribution, release_distribution
-from ppsets_core.method.sets import conformity_scores, prediction_sets, ranked_sets
+from ppsets_core.method.sets import conformity_scores, nonprivate_threshold, prediction_sets, ranked_sets
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.version import __version__ as __version__
 from ppsets_core.xrays import read_folder

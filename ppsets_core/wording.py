@@ -4,9 +4,9 @@ import math
 
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import Drawn
-from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.plan import DIAGNOSIS, Plan, smallest_epsilon, smallest_n
 from ppsets_core.method.rules import rule_named
+from ppsets_core.method.sets import conformal_rank
 
 WEAK_EPSILON = 5
 PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}

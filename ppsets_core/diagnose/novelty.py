@@ -13,8 +13,8 @@ from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import FileError
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.intervals import beta_quantile, binomial_at_least
-from ppsets_core.method.nonprivate import conformal_rank, nonprivate_threshold
 from ppsets_core.method.plan import NOVELTY_ALPHA, Target
+from ppsets_core.method.sets import conformal_rank, nonprivate_threshold
 from ppsets_core.model.novelty import statistics_of
 
 FALSE_ALARMS = 0.001

@@ -31,10 +31,9 @@ from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import SKY, Look, add_goal, add_line, figure, log_ticks, look_of
 from ppsets_core.method.bins import runs_of
 from ppsets_core.method.draw import draw_simulation
-from ppsets_core.method.nonprivate import conformal_rank, nonprivate_threshold
 from ppsets_core.method.plan import Plan, plan
 from ppsets_core.method.rules import RULES
-from ppsets_core.method.sets import conformity_scores
+from ppsets_core.method.sets import conformal_rank, conformity_scores, nonprivate_threshold
 from ppsets_core.progress import Progress
 from ppsets_core.validation import check_n
 

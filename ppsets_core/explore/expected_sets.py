@@ -13,10 +13,9 @@ import plotly.graph_objects as go
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import BLUE, GOAL, GREY, ORANGE, VERMILLION, as_text, figure
 from ppsets_core.method.bins import Runs, bin_index, runs_around
-from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.rules.mechanism import run_probabilities
-from ppsets_core.method.sets import conformity_scores
+from ppsets_core.method.sets import conformal_rank, conformity_scores
 
 _LOOKS = ((VERMILLION, "diamond"), (BLUE, "circle"), (GREY, "x"), (ORANGE, "square"))
 

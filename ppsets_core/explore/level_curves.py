@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from ppsets_core.explore import NONPRIVATE
 from ppsets_core.explore.style import AXES, SEQUENCE, add_line, figure, look_of
-from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.plan import plan, smallest_n
 from ppsets_core.method.rules import RULES
+from ppsets_core.method.sets import conformal_rank
 
 
 @dataclass(frozen=True, eq=False)

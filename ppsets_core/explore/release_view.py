@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from ppsets_core.explore import NONPRIVATE
 from ppsets_core.explore.style import BLUE, VERMILLION, faded, figure, line_at, look_of
-from ppsets_core.method.nonprivate import nonprivate_threshold
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.release import release_distribution
+from ppsets_core.method.sets import nonprivate_threshold
 
 UNSEEN = 1e-4  # probability left out at either end
 

@@ -1,11 +1,14 @@
-"""Conformity scores and the prediction sets that a threshold cuts out."""
+"""Conformity scores, ordinary split conformal calibration, and the prediction sets that a threshold cuts out."""
 
+import math
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
 from ppsets_core.method.calibration import Drawn
-from ppsets_core.validation import check_labels, check_probabilities, check_threshold
+from ppsets_core.validation import check_alpha, check_labels, check_probabilities, check_scores, check_threshold
 
 
 def conformity_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -17,6 +20,22 @@ def conformity_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarr
     probabilities = check_probabilities(probabilities)
     labels = check_labels(labels, *probabilities.shape)
     return 1 - probabilities[np.arange(len(labels)), labels]
+
+
+def conformal_rank(n: int, alpha: float) -> int:
+    """⌈(1−α)(n+1)⌉, the rank of ordinary split conformal; α is taken as the decimal that it prints as."""
+    return math.ceil((1 - Fraction(Decimal(repr(alpha)))) * (n + 1))
+
+
+def nonprivate_threshold(scores: np.ndarray, alpha: float) -> float:
+    """Ordinary split conformal: the ⌈(1−α)(n+1)⌉-th smallest score, or 1 where there are too few. Not private.
+
+    >>> nonprivate_threshold([0.1, 0.2, 0.3, 0.4], 0.5)
+    0.3
+    """
+    scores = check_scores(scores)
+    rank = conformal_rank(len(scores), check_alpha(alpha))
+    return float(np.partition(scores, rank - 1)[rank - 1]) if rank <= len(scores) else 1.0
 
 
 def prediction_sets(

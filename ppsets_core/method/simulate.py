@@ -9,11 +9,10 @@ import numpy as np
 from ppsets_core.errors import InputError
 from ppsets_core.method.bins import Runs, bin_index, runs_around
 from ppsets_core.method.draw import draw_simulation
-from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.method.rules import DEFAULT
 from ppsets_core.method.rules.mechanism import reach
-from ppsets_core.method.sets import conformity_scores
+from ppsets_core.method.sets import conformal_rank, conformity_scores
 from ppsets_core.validation import check_labels, check_n, check_probabilities
 
 

@@ -14,12 +14,12 @@ from ppsets_core.experiments import audit, peers, per_diagnosis
 from ppsets_core.experiments.per_diagnosis import EACH, EACH_EXACT, TOGETHER, TOGETHER_EXACT, class_errors, class_means
 from ppsets_core.explore import NONPRIVATE
 from ppsets_core.method.bins import runs_of
-from ppsets_core.method.nonprivate import nonprivate_threshold
 from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.method.rules.mechanism import run_probabilities
 from ppsets_core.method.rules.paper import PaperQuantile
 from ppsets_core.method.rules.rank_quantile import RankQuantile
 from ppsets_core.method.rules.sharp.bound import RHO
+from ppsets_core.method.sets import nonprivate_threshold
 
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
 VIRAL = "viral-pneumonia"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ppsets_core import calibrate, plan, simulate, smallest_epsilon
-from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.rules import DEFAULT, RULES
+from ppsets_core.method.sets import conformal_rank
 from tests.ledger.spending import records_of, spend
 from tests.pages.driving import button, labels, metrics, texts
 

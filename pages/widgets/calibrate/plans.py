@@ -9,9 +9,9 @@ from ppsets_core import FileError, InputError, Plan, plan, smallest_epsilon
 from ppsets_core.data.counts import DescribedRecords
 from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.method.nonprivate import conformal_rank
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import DEFAULT, RULES, GroupRule
+from ppsets_core.method.sets import conformal_rank
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
 
 NUMBERS_HELP = (
