@@ -85,7 +85,7 @@ def _show(name: str, run: Callable[[], None]) -> None:
         run()
     else:
         st.title(name.title())
-        st.info(f"This screen is for a {' or a '.join(OPEN_TO[name])}. Ask whoever runs this server for that role.")
+        st.info(f"This screen is for a {' or a '.join(OPEN_TO[name])}. Ask this server's administrator for it.")
 
 
 if not is_script_run():

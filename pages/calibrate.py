@@ -76,10 +76,7 @@ def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, floa
         left, middle, right = st.columns(3)
         m = left.number_input(
             "Bins m",
-            min_value=2,
-            max_value=10**6,
-            value=None,
-            step=1,
+            *(2, 10**6, None, 1),
             key="own_m",
             placeholder="chosen",
             help="The threshold is one of m evenly spaced values. Empty: the best m for these n, α and ε.",
@@ -87,11 +84,7 @@ def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, floa
         )
         gamma = middle.number_input(
             "γ (paper's rule)",
-            min_value=1e-12,
-            max_value=1 - 1e-9,
-            value=None,
-            step=0.01,
-            format="%.4g",
+            *(1e-12, 1 - 1e-9, None, 0.01, "%.4g"),
             key="own_gamma",
             placeholder="chosen",
             help="How the paper's rule shares α between noise and data. Empty: the γ of the least level.",
@@ -99,11 +92,7 @@ def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, floa
         )
         right.number_input(
             "Exact ε",
-            min_value=1e-6,
-            max_value=1e6,
-            value=None,
-            step=0.1,
-            format="%.6g",
+            *(1e-6, 1e6, None, 0.1, "%.6g"),
             key="exact_epsilon",
             placeholder="as the slider says",
             help="Sets the slider to an ε between its stops.",

@@ -32,7 +32,7 @@ def main() -> None:
         "A neural network reads a chest X-ray and is often right, but never says when it is unsure. "
         "Here it answers with a **set of diagnoses** that holds the true one as often as you ask, say 9 times in 10. "
         "The patients whose X-rays set the threshold are protected by **differential privacy**: "
-        "what is released hardly depends on any one of them."
+        "the release reveals almost nothing about any one of them."
     )
     _steps()
     st.subheader("This session")
@@ -59,17 +59,17 @@ def _calibration() -> None:
     if st.button("Try the demo", key="demo", type=kind, icon=":material/play_arrow:"):
         with st.spinner("Calibrating on the bundled public scores …"):
             demo = run_demo(open_ledger)
-        st.session_state["demo_told"] = demo
+        st.session_state["demo_result"] = demo
         set_active_calibration(demo.calibration, demo.source)
         st.rerun()
     if calibration is None:
         st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
         offer_last_release()
         return
-    told: Demo | None = st.session_state.get("demo_told")
-    if told is not None and told.calibration is calibration:
+    last: Demo | None = st.session_state.get("demo_result")
+    if last is not None and last.calibration is calibration:
         show = st.warning if isinstance(calibration, Simulation) else st.success
-        show(as_text(told.sentence))
+        show(as_text(last.sentence))
     st.write("Active calibration:")
     show_calibration(calibration, calibration_source(), key="home")
 

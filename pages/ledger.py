@@ -27,7 +27,7 @@ def main() -> None:
     st.title("Ledger")
     st.write(
         "Every release costs ε, and losses add up. A budget is what any one patient may lose in all releases together, "
-        "under whatever name; a release that would cost someone more is refused before anything is drawn."
+        "under any name. A release that would cost someone more is refused before anything is drawn."
     )
     ledger = open_ledger()
     open_account_step(ledger)
@@ -90,7 +90,7 @@ def _releases(ledger: Ledger) -> None:
 
 
 def _use_again(releases: list[Release]) -> None:
-    """A release is public: it can be used again, or saved again, for nothing."""
+    """A release is public: reusing or saving it is free."""
     if not releases:
         return
     release = st.selectbox("Reuse a release (free)", releases, format_func=_title, key="use_again")
@@ -110,13 +110,7 @@ def _use_again(releases: list[Release]) -> None:
 
 def _history(ledger: Ledger) -> None:
     with st.expander("Budgets as they were set and raised"):
-        rows = [
-            {
-                **{"time (UTC)": _when(change.time), "data set": change.account, "budget": shown(change.budget)},
-                **_who_and_why(change),
-            }
-            for change in reversed(ledger.budget_changes())
-        ]
+        rows = [_entry(one, {"budget": shown(one.budget)}) for one in reversed(ledger.budget_changes())]
         st.dataframe(rows, hide_index=True, alt="Every budget as it was set or raised, newest first")
 
 
@@ -125,18 +119,16 @@ def _refusals(ledger: Ledger) -> None:
         return
     with st.expander("Releases that were refused"):
         st.caption(
-            "Someone in their records had no room. That tells of people who were charged before, so it is not private: "
-            "it is for the owners of the records and in no export. "
+            "Someone in their records had no room. This reveals something about people who were charged before, so it "
+            "is not private: it is for the owners of the records and in no export. "
             f"After {MOST_REFUSALS} refusals the data set answers no more until its budget is raised."
         )
-        rows = [
-            {
-                **{"time (UTC)": _when(one.time), "data set": one.account, "for a": one.kind, "ε": shown(one.epsilon)},
-                **_who_and_why(one),
-            }
-            for one in reversed(refusals)
-        ]
+        rows = [_entry(one, {"for a": one.kind, "ε": shown(one.epsilon)}) for one in reversed(refusals)]
         st.dataframe(rows, hide_index=True, alt="Every release that was refused, newest first")
+
+
+def _entry(one: BudgetChange | Refusal, columns: dict[str, str]) -> dict[str, str]:
+    return {"time (UTC)": _when(one.time), "data set": one.account, **columns, **_who_and_why(one)}
 
 
 def _who_and_why(entry: Release | BudgetChange | Refusal) -> dict[str, str]:
@@ -168,8 +160,8 @@ def _row(release: Release) -> dict:
 
 def _title(release: Release) -> str:
     calibration = release.calibration
-    told = release.status if calibration is None else describe(calibration, calibration.unit)
-    return f"No. {release.id}, {release.account}: {told}"
+    words = release.status if calibration is None else describe(calibration, calibration.unit)
+    return f"No. {release.id}, {release.account}: {words}"
 
 
 def _when(time: str) -> str:

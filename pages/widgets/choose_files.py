@@ -46,6 +46,18 @@ def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Ch
     return list(files) or None
 
 
+def choose_labelled_xrays(
+    key: str, on_change: Callable[[], None] | None = None
+) -> tuple[ChosenXrays | None, UploadedFile | None]:
+    """X-rays, and the table of their labels where one is given."""
+    st.write(
+        "The label of each X-ray is the name of a folder above it (normal, …), or is in a CSV with the columns `file`, "
+        "`label` and, where known, `patient`."
+    )
+    source, words = choose_xrays(key, on_change=on_change), "Labels (optional): CSV with file, label, patient"
+    return source, st.file_uploader(words, ["csv", "tsv"], key=f"{key}_labels", on_change=on_change)
+
+
 def proposed_name(source: ChosenXrays) -> str:
     """The folder's or the zip's own name, to propose for the account."""
     first = source if isinstance(source, Path) else PurePath(source[0].name)

@@ -11,7 +11,7 @@ from ppsets_core.errors import AccessError
 
 OPEN_TO = {"calibrate": (CURATOR,), "ledger": (CURATOR, STEWARD)}
 """Which roles open a screen; those that are not named are open to every role."""
-NO_ROLE = "You are logged in, but nobody gave you a role here. Ask whoever runs this server for one."
+NO_ROLE = "You are logged in, but have no role here. Ask the administrator of this server for one."
 WELCOME = "Private prediction sets for chest X-rays. Log in to go on."
 
 
@@ -20,7 +20,7 @@ def login_is_configured() -> bool:
 
 
 def bearer() -> Callable[[], Person]:
-    """Whoever is logged in to this session, to be asked for again at any time, also from a thread.
+    """Return a function that looks up who is logged in to this session; it may be called at any time, from any thread.
 
     What is returned raises AccessError where nobody is, or where they have logged out since."""
     claims, cookies = _claims(), dict(st.context.cookies)

@@ -73,7 +73,7 @@ def test_nobody_without_a_log_in_sees_anything(page, app):
 
 def test_whoever_has_no_role_gets_no_screen(page, app):
     log_in(page, app, "norman")
-    sees(page, "nobody gave you a role")
+    sees(page, "but have no role here")
     assert page.get_by_test_id("stSidebarNav").count() == 0
 
 

@@ -97,7 +97,7 @@ def _numbers(read: int, chosen: DescribedRecords) -> None:
 
 
 def _protection(chosen: DescribedRecords) -> str:
-    """What one unit of privacy protects, in a sentence."""
+    """Say what ε protects: one record, or one patient."""
     if not chosen.has_patients:
         return "Patients are not named, so ε protects one record: one patient, if each patient has one record."
     if chosen.unit == "patient":

@@ -16,7 +16,14 @@ from pages.widgets.active_model import (
 )
 from pages.widgets.calibrate.reading import ONE_EACH, ONE_EACH_HELP, Reading, forget, remember, remembered
 from pages.widgets.calibration_card import show_calibration
-from pages.widgets.choose_files import LARGEST_MB, SCORES, ChosenXrays, choose_data_set, choose_xrays, proposed_name
+from pages.widgets.choose_files import (
+    LARGEST_MB,
+    SCORES,
+    ChosenXrays,
+    choose_data_set,
+    choose_labelled_xrays,
+    proposed_name,
+)
 from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job, stop_job
 from pages.widgets.session import bundled_scores, open_ledger, set_active_calibration
@@ -80,17 +87,7 @@ def read_score_file() -> Reading | None:
 
 def read_xrays() -> Reading | None:
     """The records of a classified folder; None until it is chosen and classified."""
-    st.write(
-        "Labelled X-rays. The label of each is the name of a folder above it (normal, …), or stands in a CSV among the "
-        "files with the columns `file`, `label` and, where known, `patient`."
-    )
-    source = choose_xrays("calibrate", on_change=forget_xrays)
-    labels = st.file_uploader(
-        "Labels (optional): CSV with file, label, patient",
-        ["csv", "tsv"],
-        key="calibrate_labels",
-        on_change=forget_xrays,
-    )
+    source, labels = choose_labelled_xrays("calibrate", on_change=forget_xrays)
     if is_running(_JOB):
         show_progress(_JOB, "X-rays classified:")
         return None

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.widgets.active_model import active_model
-from pages.widgets.choose_files import ChosenXrays, choose_xrays, proposed_name
+from pages.widgets.choose_files import ChosenXrays, choose_labelled_xrays, proposed_name
 from pages.widgets.downloads import offer_download
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.model.training import PrivacySettings, Settings, Tuned, choose_settings, fine_tuning
@@ -27,7 +27,7 @@ def show_tuning() -> None:
         "Fit the network to X-rays of your own hospital: everything but its last layer stays as it is. "
         "With DP-SGD, the new layer is differentially private for the X-rays it learns from."
     )
-    source, labels = _choose_xrays()
+    source, labels = choose_labelled_xrays("tune")
     settings = choose_settings()
     paid = spent_on(TRAINING, ())
     if source is not None and settings.privacy is not None and not is_running(_JOB):
@@ -71,16 +71,6 @@ def _pay_and_begin(
         f"charged stays charged, also if you cancel the training or leave this page. {ADDS_UP}"
     )
     spend_step(terms, begin, opens="Fine-tune …", verb="fine-tune", words=words)
-
-
-def _choose_xrays() -> tuple[ChosenXrays | None, UploadedFile | None]:
-    st.write(
-        "Labels are the names of the sub-folders (normal, …), or a CSV with the columns `file`, `label` and, "
-        "where known, `patient`."
-    )
-    source = choose_xrays("tune")
-    labels = st.file_uploader("Labels (optional): CSV with file, label, patient", ["csv", "tsv"], key="tune_labels")
-    return source, labels
 
 
 def _draw_loss(epochs: list) -> None:
