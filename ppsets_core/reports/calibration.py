@@ -1,4 +1,4 @@
-"""A calibration as a document: for the file of whoever answers for it, and for those who will use its sets."""
+"""A calibration as a document, for those who answer for it and those who use its sets."""
 
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.ledger import Account, Ledger
@@ -57,7 +57,7 @@ def _first_numbers(drawn: Drawn) -> Html:
 
 def _released(drawn: Drawn) -> list[Html]:
     thresholds = "The threshold" if drawn.per is None else f"A threshold for each {drawn.per}"
-    also = " and one for how familiar an X-ray is" if _has_tau(drawn) else ""
+    also = " and one for novelty" if _has_tau(drawn) else ""
     parts = [
         element("h2", "What was released"),
         element(
@@ -66,7 +66,7 @@ def _released(drawn: Drawn) -> list[Html]:
         ),
     ]
     if _has_tau(drawn):
-        told = f"X-rays whose novelty is above τ̂ = {drawn.novelty_threshold:.6g} are marked as unlike these."
+        told = f"X-rays whose novelty is above τ̂ = {drawn.novelty_threshold:.6g} are marked as unfamiliar."
         parts.append(element("p", told))
     if drawn.per is None:
         return [*parts, element("p", meaning(drawn))]
@@ -110,5 +110,5 @@ def _how(planned: Plan) -> str:
     if planned.per is not None:
         words += f", with half of the thresholds' ε for each {planned.per}, since one record may change two of them"
     if planned.novelty is not None and not planned.novelty.is_trivial:
-        words += f"; of ε, {planned.novelty.epsilon:g} went to τ̂, drawn likewise over {planned.novelty.m:,} bins"
+        words += f"; of ε, {planned.novelty.epsilon:g} went to τ̂, drawn over {planned.novelty.m:,} bins"
     return f"{words}; drawn by OpenDP with exact arithmetic"

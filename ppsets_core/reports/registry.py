@@ -1,7 +1,7 @@
 """A release as an entry for OpenDP's registry of differential privacy deployments, in the registry's own schema.
 
 The schema: schemas/deployments-schema.yaml of github.com/opendp/deployments-registry-data at the commit below. The
-entry is a draft for whoever answers for the release: it names no data set, and is sent nowhere.
+entry is a draft for those who answer for the release: it names no data set, and is sent nowhere.
 """
 
 import json

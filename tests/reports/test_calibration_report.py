@@ -98,7 +98,7 @@ def test_only_the_account_that_paid_is_named(tmp_path, known):
 def test_a_threshold_of_novelty_is_named_with_its_share():
     drawn = calibrate(bundled_scores(), 0.1, 1.0, novelty_share=0.2)
     read = Read(calibration_report(drawn))
-    assert "The threshold and one for how familiar an X-ray is" in read.words
+    assert "The threshold and one for novelty" in read.words
     assert f"τ̂ = {drawn.novelty_threshold:.6g}" in read.words
     assert f"of ε, {drawn.novelty.epsilon:g} went to τ̂" in read.words
     assert "τ̂" not in Read(calibration_report(calibrate(SCORES, 0.1, 1.0))).words
