@@ -10,7 +10,9 @@ from ppsets_core.files.column_names import SEEN, is_training
 
 
 def are_training(splits: np.ndarray) -> np.ndarray:
-    return np.array([is_training(split) for split in splits.tolist()], dtype=bool)
+    names = splits.tolist()
+    training = {name for name in set(names) if is_training(name)}
+    return np.array([name in training for name in names], dtype=bool)
 
 
 def check_split(source: str, split: str | None) -> None:

@@ -141,25 +141,30 @@ def label_numbers(labels: np.ndarray, classes: tuple[str, ...], in_file: tuple[s
 
     Each label on its own: what one record says must not change how another is read. −1 where it is none of them."""
     classes = tuple(unicodedata.normalize("NFC", name) for name in classes)
-    written = (label if label.isascii() else unicodedata.normalize("NFC", label) for label in labels)
+    written = labels.tolist()
     places = classes if in_file is None else tuple(unicodedata.normalize("NFC", name) for name in in_file)
     by_place = () if any(name.isdigit() for name in classes) else places
     numbers = {str(place): classes.index(name) for place, name in enumerate(by_place)}
     numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
     numbers |= {name: i for i, name in enumerate(classes)}
-    return np.array([numbers[label] if label in numbers else _otherwise(label, numbers) for label in written], np.int64)
+    found = {label: _number(unicodedata.normalize("NFC", label), numbers) for label in set(written)}
+    return np.array([found[label] for label in written], np.int64)
 
 
-def _otherwise(label: str, numbers: dict[str, int]) -> int:
-    """In another case of letters, as pandas writes whole numbers beside missing ones, or quoted for spreadsheets."""
-    spelled = label.casefold(), re.sub(r"\.0$", "", label), unquoted(label)
+def _number(label: str, numbers: dict[str, int]) -> int:
+    """In any case of letters, as pandas writes whole numbers beside missing ones, or quoted for spreadsheets."""
+    spelled = label, label.casefold(), re.sub(r"\.0$", "", label), unquoted(label)
     return next((numbers[name] for name in spelled if name in numbers), -1)
 
 
 def patients_in(values: dict[str, np.ndarray]) -> np.ndarray | None:
     """Each record's patient, in one spelling, so that one patient is one."""
-    named = values.get("patient")
-    return None if named is None else np.array(same_names(named.tolist()), dtype=TEXTS)
+    if (column := values.get("patient")) is None:
+        return None
+    names = column.tolist()
+    distinct = list(dict.fromkeys(names))  # each is normalised once, however often it is repeated
+    same = dict(zip(distinct, same_names(distinct), strict=True))
+    return np.array([same[name] for name in names], dtype=TEXTS)
 
 
 def _model(columns: Columns, first: str | None = None) -> str | None:

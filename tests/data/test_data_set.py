@@ -91,15 +91,6 @@ def test_all_records_of_a_patient_are_counted_if_one_wants_them(tmp_path):
     assert (len(found), found.unit, found.bins[0].sum()) == (300, "record", 300)
 
 
-def test_a_score_that_is_text_is_refused_and_no_other_column_taken_for_it(tmp_path):
-    frame = pd.DataFrame({"score": [f"{number / 100}%" for number in range(100)], "uncertainty": 0.01})
-    for path in (write_csv(frame, tmp_path / "scores.csv"), write_parts(frame, tmp_path / "scores", 2)):
-        with pytest.raises(FileError, match="column 'score'"):
-            counted(path)
-    with pytest.raises(FileError, match="column 'score'"):
-        read_scores(tmp_path / "scores.csv")
-
-
 @pytest.mark.parametrize("column", ["split", "patient", "Subject_ID"])
 def test_folders_that_stand_for_a_column_are_refused(tmp_path, column):
     frame = records_frame(40, patients=4).rename(columns={"patient": column})
@@ -112,14 +103,6 @@ def test_folders_of_dates_and_endings_in_capitals_are_read(tmp_path):
     (tmp_path / "scores" / "date=2026-01-31").mkdir(parents=True)
     records_frame(40).to_parquet(tmp_path / "scores" / "date=2026-01-31" / "PART.PARQUET")
     assert len(counted(tmp_path / "scores")) == 40
-
-
-def test_bare_scores_with_and_without_a_header(tmp_path):
-    scores = np.random.default_rng(0).random(333)
-    for name, header in (("bare.csv", ""), ("named.csv", "score\n")):
-        path = tmp_path / name
-        path.write_text(header + "\n".join(map(repr, scores.tolist())))
-        assert counted(path).cohort == Counter((score, "") for score in scores.tolist())
 
 
 def test_rows_may_be_in_any_order_where_each_patient_has_one(tmp_path):
@@ -159,37 +142,6 @@ def test_of_several_bad_parts_the_first_is_named(tmp_path):
     frame.loc[200, "label"] = "nobody"
     with pytest.raises(FileError, match=r"^scores/part-00001.parquet, row 46, column 'normal': the value is missing"):
         counted(write_parts(frame, tmp_path / "scores", 4))
-
-
-def test_a_bad_row_of_a_large_csv_is_named_by_its_line(tmp_path):
-    frame = records_frame(200)
-    frame.loc[150, "label"] = "nobody"
-    with pytest.raises(FileError, match=r"^scores.csv, line 152, column 'label': the label is none of"):
-        counted(write_csv(frame, tmp_path / "scores.csv"))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("score\n0.1\n\0", "not a text file"),
-        ("label,normal,viral\nnormal,0.5,0.5\nviral,0.5\n", "line 3: it has 2 cells where the header has 3"),
-        ("0.1,0.2\n", "the first line must name the columns"),
-        ("label,normal,viral\n", "it is empty"),
-        ("", "it is empty"),
-    ],
-)
-def test_a_csv_that_is_none_is_refused(tmp_path, text, words):
-    path = tmp_path / "scores.csv"
-    path.write_text(text)
-    with pytest.raises(FileError, match=words):
-        open_source(path)
-
-
-def test_a_csv_in_another_encoding_is_named_by_its_line(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_bytes(b"label,normal,viral\nnormal,0.5,0.5\nn\xf6rmal,0.5,0.5\n")
-    with pytest.raises(FileError, match=r"scores.csv, line 3: the text is not UTF-8"):
-        open_source(path)
 
 
 def test_every_part_must_have_the_columns_of_the_first(tmp_path):
