@@ -23,7 +23,7 @@ from ppsets_core.data.counts import Selection, select
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.exports import write_sets
 from ppsets_core.model import load_model
-from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part, write_part_alone
+from ppsets_core.model.scored_parts import PartJob, plan_parts, write_part
 from ppsets_core.run import Executor, map_tasks, processes
 from ppsets_core.xrays import read_folder
 from tests.drawn_xrays import write_folder
@@ -123,7 +123,7 @@ def xrays(folder: Path, files: int) -> None:
 
 
 def score(jobs: list[PartJob], executor: Executor) -> None:
-    for _ in map_tasks(write_part_alone, [(job,) for job in jobs], executor):
+    for _ in map_tasks(write_part, [(job, True) for job in jobs], executor):
         pass
 
 

@@ -85,14 +85,7 @@ def _run_parts(args: argparse.Namespace) -> int:
     """Writes a data set, part by part: what is written already is kept, so that a run may be stopped and repeated."""
     from ppsets_core.model import load_model
     from ppsets_core.model.folder_records import patients_note
-    from ppsets_core.model.scored_parts import (
-        is_written,
-        plan_parts,
-        read_part,
-        write_part,
-        write_part_alone,
-        write_refused,
-    )
+    from ppsets_core.model.scored_parts import is_written, plan_parts, read_part, write_part, write_refused
     from ppsets_core.xrays import read_folder
 
     out = Path(args.out)
@@ -107,8 +100,8 @@ def _run_parts(args: argparse.Namespace) -> int:
         waiting = [job for job in jobs if not is_written(job)]
         steps = ProgressBar(f"Parts scored, {len(jobs) - len(waiting)} of {len(jobs)} were there")
         with executor_for(args) as executor:
-            write = write_part if executor is IN_PROCESS else write_part_alone
-            for _ in map_tasks(write, [(job,) for job in waiting], executor, steps):
+            tasks = [(job, executor is not IN_PROCESS) for job in waiting]
+            for _ in map_tasks(write_part, tasks, executor, steps):
                 pass
         parts = [read_part(job.path) for job in jobs]
         refused = [*folder.refused, *(one for part in parts for one in part.refused)]

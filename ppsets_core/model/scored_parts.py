@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -78,8 +79,10 @@ def read_part(path: Path) -> Part:
     return Part(found["rows"], tuple(Refused(*pair) for pair in found["refused"]))
 
 
-def write_part(job: PartJob) -> int:
-    """Classify the X-rays of a part and write it, under its name only when it is whole. Returns how many X-rays."""
+def write_part(job: PartJob, one_core: bool = False) -> int:
+    """Classify the X-rays of a part and write it, under its name only when it is whole; return how many X-rays.
+
+    one_core: read without extra threads, as several parts are written at once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -88,7 +91,8 @@ def write_part(job: PartJob) -> int:
     model = _model(job.weights)
     if model.fingerprint != job.fingerprint:
         raise FileError("The weights on the cluster are others than on this machine. Give both the same file.")
-    predicted = predict_folder(model, job.folder)
+    with single_threaded() if one_core else nullcontext():
+        predicted = predict_folder(model, job.folder)
     numbers, unknown = label_numbers(model, predicted.names, predicted.labels)
     kept = [place for place, number in enumerate(numbers) if number >= 0]
     columns: dict[str, pa.Array] = {
@@ -115,12 +119,6 @@ def write_part(job: PartJob) -> int:
     finally:
         unfinished.unlink(missing_ok=True)
     return len(job.folder.xrays)
-
-
-def write_part_alone(job: PartJob) -> int:
-    """`write_part` on one core."""
-    with single_threaded():
-        return write_part(job)
 
 
 def write_refused(out: Path, refused: Iterable[Refused]) -> Path:
