@@ -1,4 +1,4 @@
-"""Plans and calibrations in plain sentences, the same on the command line and on every screen."""
+"""The sentences about plans and calibrations that commands, screens and reports share."""
 
 import math
 
@@ -10,35 +10,33 @@ from ppsets_core.method.sets import conformal_rank
 
 WEAK_EPSILON = 5
 PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}
-MARGINAL = "Coverage is an average over patients like these, not a promise about this one."
-WITHIN_EACH = "Coverage is an average over patients like these with the same {per}, not a promise about this one."
+MARGINAL = "Coverage is an average over patients like these, not a guarantee for any single patient."
+WITHIN_EACH = "Coverage is an average over patients with the same {per}, not a guarantee for any single patient."
 BUNDLED_MODEL_IS_FOR = (
-    "The bundled model is for frontal chest X-rays of children of one to five from one hospital. It tells three "
-    "classes apart, bacterial pneumonia, normal and viral pneumonia, and looks for nothing else."
+    "The bundled model is for frontal chest X-rays of children aged 1–5 from one hospital. It knows bacterial "
+    "pneumonia, normal and viral pneumonia (COVID-19 counts as viral), and looks for nothing else."
 )
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
-SIMULATED = "This calibration is a simulation: its threshold was drawn for a trial and is no private release."
-TRIVIAL = "This calibration had too few records: every set holds every diagnosis."
+SIMULATED = "This calibration is a simulation, not a private release."
+TRIVIAL = "The calibration had too few records: every set holds every diagnosis."
 PRIVATE_TRAINING = (
-    "What (ε, δ) protects: each X-ray that the last layer is trained on, one added or removed, in the weights written; "
-    "for a patient with several of them, ε counts once for each. Their number and the classes count as public; the "
-    "classes are the starting weights' or named beforehand, never taken from the labels. "
-    "It covers neither the losses and accuracies shown here nor the X-rays behind the starting weights. "
-    "The noise is torch's, seeded by the operating system; it is not a cryptographic source."
+    "(ε, δ) protects each X-ray that the last layer learns from, added or removed, in the weights written. A patient "
+    "with several X-rays loses ε once for each. The number of X-rays and the classes are public; the classes are named "
+    "beforehand or come from the starting weights, never from the labels. Not protected: the losses and accuracies "
+    "shown here, and the X-rays behind the starting weights. The noise is torch's, seeded by the operating system, "
+    "not a cryptographic source."
 )
 ADDS_UP = (
-    "How losses add up, for each patient: ε to the ε of calibrations, checks and other trainings, k times for k X-rays "
-    "of the patient; δ to the δ of other trainings, k·e^((k−1)ε) times of it for k X-rays, and at most 0.01 in all. "
-    "All of them together protect the patient as one release of the two sums would."
+    "Losses add up for each patient. ε is added to that of calibrations, checks and other trainings, k times for k "
+    "X-rays. δ is added to that of other trainings, k·e^((k−1)ε) times for k X-rays, up to 0.01 in all. Together they "
+    "protect the patient like one release with the two sums."
 )
 
 
 def guarantee(plan: Plan, unit: str = "record") -> str:
-    """What the plan promises, in one or two sentences; `unit` says whom: one record, or one patient."""
+    """What the plan promises, and to whom: `unit` is "record" or "patient"."""
     if plan.is_trivial:
-        return (
-            "Every set holds every diagnosis: always right, never informative. The data is not used and no ε is spent."
-        )
+        return "Every set holds every diagnosis: always right, never informative. The data is not used; no ε is spent."
     start = "The true diagnosis" if plan.per is None else f"Within each {plan.per}, the true diagnosis"
     return (
         f"{start} is in the set with probability at least {100 * plan.coverage_lower:.4g}%. "
@@ -56,22 +54,21 @@ def rule_in_words(method: str) -> str:
 
 
 def familiar_or_not(plan: Plan) -> str:
-    """What a plan with a novelty threshold will tell of new X-rays, and what that takes of ε."""
+    """What a private novelty threshold does, and how much of ε it takes."""
     assert plan.novelty is not None
     if plan.novelty.is_trivial:
         return (
-            "No alarm possible: there are too few records to tell X-rays that are unlike these at this share of ε. "
+            "No alarm possible: too few records to recognise unfamiliar X-rays with this share of ε. "
             "All of ε goes to the thresholds."
         )
     return (
-        f"X-rays unlike these will be marked: of patients like these at most {100 * plan.novelty.alpha:g}% are, on "
-        f"average. It takes ε = {plan.novelty.epsilon:g} of the {plan.epsilon:g}, "
-        f"and leaves {plan.threshold_epsilon:g} for the rest."
+        f"Unfamiliar X-rays will be marked: at most {100 * plan.novelty.alpha:g}% of patients like these, on average. "
+        f"This takes ε = {plan.novelty.epsilon:g} of {plan.epsilon:g} and leaves {plan.threshold_epsilon:g}."
     )
 
 
 def scope(plan: Plan) -> str:
-    """Whom the average is over."""
+    """Which patients the coverage is an average over."""
     return MARGINAL if plan.per is None else WITHIN_EACH.format(per=plan.per)
 
 
@@ -82,17 +79,17 @@ def _how_weak(epsilon: float, unit: str) -> str:
 
 
 def weak_budget(budget: float) -> str:
-    """What a budget beyond which hardly anything is protected means; '' below that."""
+    """A warning about a budget that protects almost nobody; '' for a smaller one."""
     if budget <= 2 * WEAK_EPSILON:
         return ""
     return (
-        f"A budget of {budget:,g} protects hardly anyone: spent in full, the odds about a record may shift by a factor "
-        f"of {_factor(budget)}. A few units in total are usual."
+        f"A budget of {budget:,g} protects almost nobody: spent in full, it can shift the odds about a record by a "
+        f"factor of {_factor(budget)}. Budgets of a few units are usual."
     )
 
 
 def _factor(epsilon: float) -> str:
-    """e^ε as people read numbers: whole up to a million, then as a power of ten."""
+    """e^ε as a whole number up to a million, then as a power of ten."""
     if epsilon > 700:
         return "more than 10^300"
     factor = math.exp(epsilon)
@@ -100,52 +97,56 @@ def _factor(epsilon: float) -> str:
 
 
 def remedy(plan: Plan) -> str:
-    """What would make a trivial plan useful: enough records, or a large enough ε."""
+    """How many records, or which ε, would make a trivial plan useful."""
     fewest = rule_named(plan.method).grid[0]
     enough = smallest_n(plan.alpha, plan.epsilon, plan.method)
-    records = f"At ε = {plan.epsilon:g}, {enough:,} records would be enough (with {fewest} bins)"
+    records = f"With ε = {plan.epsilon:g} you need {enough:,} records (in {fewest} bins)"
     try:
         epsilon = smallest_epsilon(plan.n, plan.alpha, plan.method)
     except InputError:
-        return f"{records}; with {plan.n:,} records no ε would be."
-    return f"{records}; with {plan.n:,} records, ε = {rounded_up(epsilon):g} would be."
+        return f"{records}. {plan.n:,} records are too few for any ε."
+    return f"{records}; with {plan.n:,} records you need ε = {rounded_up(epsilon):g}."
 
 
 def rounded_up(epsilon: float, digits: int = 3) -> float:
-    """The least number of a few digits that is no smaller: an ε that people can type."""
+    """ε rounded up to a few digits, so that people can type it."""
     short = float(f"{epsilon:.{digits}g}")
     return short if short >= epsilon else float(f"{epsilon * (1 + 10.0 ** (1 - digits)):.{digits}g}")
 
 
 def price_in_ranks(plan: Plan) -> float:
-    """How many ranks above ordinary split conformal the private rule aims: the price of privacy."""
+    """The extra margin for privacy: how many ranks above split conformal prediction the rule aims."""
     if plan.level is None:
-        raise InputError("Where each diagnosis has a threshold of its own, its rank depends on its private count.")
+        raise InputError("With a threshold for each diagnosis, the rank depends on a private count.")
     return plan.level * plan.n - conformal_rank(plan.n, plan.alpha)
 
 
 def meaning(drawn: Drawn) -> str:
-    """What ŝ does to a set."""
+    """Which diagnoses a set lists."""
     if drawn.per is None:
-        return (
-            f"A diagnosis is in the set where the model gives it a probability of at least {drawn.cutoff:.4g} "
-            f"(1 − ŝ, ŝ = {drawn.threshold:.6g})."
-        )
+        return f"The set lists every diagnosis with probability ≥ {drawn.cutoff:.4g}."
     needed = ", ".join(f"{name} {1 - t:.4g}" for name, t in zip(drawn.names, drawn.thresholds, strict=True))
     if drawn.per == DIAGNOSIS:
-        return f"A diagnosis is in the set where the model gives it at least its own probability (1 − ŝ): {needed}."
-    return f"A diagnosis is in the set where the model gives it the probability that the {drawn.per} asks: {needed}."
+        return f"The set lists every diagnosis whose probability is at least its cutoff: {needed}."
+    return f"The set lists every diagnosis whose probability is at least the cutoff of the {drawn.per}: {needed}."
+
+
+def released(drawn: Drawn) -> str:
+    """The thresholds themselves, and which diagnoses a set lists with them."""
+    if drawn.per is not None:
+        return meaning(drawn)
+    return f"Threshold: ŝ = {drawn.threshold:.6g}. {meaning(drawn)}"
 
 
 def describe(drawn: Plan, unit: str = "record") -> str:
-    """The public choices in a few words."""
+    """α, ε, rule and n in a few words."""
     per = "" if drawn.per is None else f", for each {drawn.per}"
     rule = rule_named(drawn.method).label
     return f"α = {drawn.alpha:g}, ε = {drawn.epsilon:g}{per}, the {rule}, n = {drawn.n:,} {unit}s"
 
 
 def with_margin(mean: float, margin: float) -> str:
-    """A mean with the half-width of its 95% interval, which is rounded up.
+    """A mean with the half-width of its 95% interval, rounded up.
 
     >>> with_margin(1.2951, 0.0043)
     '1.30 ± 0.01'
@@ -154,7 +155,7 @@ def with_margin(mean: float, margin: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time to come, in as many words as its guess is worth.
+    """A remaining time, rounded.
 
     >>> duration(3), duration(42), duration(100), duration(4000)
     ('a few seconds', 'about 40 seconds', 'about 2 minutes', 'about 1.1 hours')

@@ -19,7 +19,7 @@ from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.counts import Countable, need_labels
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.run import Executor
-from ppsets_core.wording import familiar_or_not, guarantee, meaning, remedy, scope
+from ppsets_core.wording import familiar_or_not, guarantee, released, remedy, scope
 
 HELP = "draw a private threshold from a score file and charge its ε to the data set's budget"
 DATASET_HELP = (
@@ -66,7 +66,7 @@ def _release(args: argparse.Namespace, records: Countable) -> int:
     if args.json:
         print(calibration.to_json(), end="")
     else:
-        print(meaning(calibration))
+        print(released(calibration))
         print(guarantee(calibration, calibration.unit))
         print(remedy(calibration) if calibration.is_trivial else scope(calibration))
         if calibration.novelty is not None and not calibration.is_trivial:

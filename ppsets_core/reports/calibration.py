@@ -7,7 +7,7 @@ from ppsets_core.method.calibration import Calibration, Drawn
 from ppsets_core.method.plan import Plan
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, page, table
 from ppsets_core.reports.sections import asked, heading, model_section, provenance_section, warnings
-from ppsets_core.wording import guarantee, meaning, scope
+from ppsets_core.wording import guarantee, released, scope
 
 NOT_PROMISED = (
     "It is no promise about one patient, and it does not hold for another hospital, another machine or another model "
@@ -69,7 +69,7 @@ def _released(drawn: Drawn) -> list[Html]:
         told = f"X-rays whose novelty is above τ̂ = {drawn.novelty_threshold:.6g} are marked as unfamiliar."
         parts.append(element("p", told))
     if drawn.per is None:
-        return [*parts, element("p", meaning(drawn))]
+        return [*parts, element("p", released(drawn))]
     each = zip(drawn.names, drawn.thresholds, strict=True)
     return [
         *parts,

@@ -44,7 +44,7 @@ def test_demo_to_ranked_sets_of_the_synthetic_x_rays(app, new_page):
     settle(page)
     assert page.locator(CARDS).count() == 12
     assert page.locator(CARDS).filter(has_text="Synthetic").count() == 12
-    sees(page, "not a promise about this one")
+    sees(page, "not a guarantee for any single patient")
     page.locator(CARDS).first.locator(".main-svg").first.wait_for()
     page.get_by_role("tab", name="Table").click()
     table = page.get_by_test_id("stDataFrame").last

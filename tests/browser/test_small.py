@@ -28,7 +28,7 @@ def test_numbers_are_plain_and_a_budget_that_protects_nobody_is_said_so(app, pag
     fill(page, "Exact ε", "5.3")
     sees(page, re.compile("may shift by a factor of 200"))
     fill(page, "Privacy budget of the data set", "1000")
-    sees(page, re.compile("A budget of 1,000 protects hardly anyone"))
+    sees(page, re.compile("A budget of 1,000 protects almost nobody"))
     shown = page.get_by_test_id("stMain").inner_text()
     assert re.search(r"rank \d", shown)
     assert re.findall(r"rank [\d,]+\.\d|\de[+-]\d", shown) == []

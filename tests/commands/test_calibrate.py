@@ -37,7 +37,7 @@ def test_a_release_is_charged_written_and_explained(scores, capsys):
     assert ledger(scores).releases("ward")[0].calibration == calibration
     captured = capsys.readouterr()
     assert f"ŝ = {calibration.threshold:.6g}" in captured.out
-    assert "not a promise about this one" in captured.out
+    assert "not a guarantee for any single patient" in captured.out
     assert "1,200 records of 600 patients; one of each is used" in captured.err
     assert f"have cost 1. Ledger: {scores.parent / 'home' / 'ledger.sqlite'}" in captured.err
     assert (calibration.unit, calibration.model) == ("patient", None)
@@ -141,7 +141,7 @@ def test_a_trivial_plan_spends_nothing_and_says_what_would_be_enough(scores, cap
     assert [target["threshold"] for target in document["targets"]] == [1]
     assert run(scores, "--budget", "3", epsilon="0.001") == 0
     told = capsys.readouterr()
-    assert "would be enough" in told.out
+    assert "you need" in told.out
     assert "Budget of 'ward': 3, of which releases under this name have cost 0" in told.err
     assert not ledger(scores).accounts()
 
@@ -162,7 +162,7 @@ def familiar(scores):
 
 def test_a_novelty_threshold_is_released_too_out_of_the_same_epsilon(familiar, capsys):
     assert run(familiar, "--budget", "1", "--novelty-share", "0.2") == 0
-    assert "It takes ε = 0.2 of the 1" in capsys.readouterr().out
+    assert "This takes ε = 0.2 of 1" in capsys.readouterr().out
     (release,) = ledger(familiar).releases("ward")
     assert release.epsilon == 1
     assert release.calibration.novelty_threshold is not None

@@ -63,7 +63,7 @@ def test_predict_takes_each_diagnosis_own_cutoff(scores, capsys, tmp_path):
     assert set(xray["set"]) == expected
     assert any("with the same diagnosis" in note for note in answer["notes"])
     assert main(["predict", str(picture), "--calibration", str(tmp_path / "cal.json")]) == 0
-    assert "at least its own probability" in capsys.readouterr().out
+    assert "at least its cutoff" in capsys.readouterr().out
 
 
 def test_each_named_group_of_a_column_gets_a_threshold(scores, capsys):

@@ -38,10 +38,10 @@ def test_text_names_every_choice_and_the_guarantee(capsys):
 def test_a_trivial_plan_says_what_would_be_enough(capsys):
     assert main(["plan", "--n", "100", "--epsilon", "0.02", "--method", "sharp"]) == 0
     out = capsys.readouterr().out
-    records = int(re.search(r"ε = 0.02, (\d+) records would be enough", out)[1])
+    records = int(re.search(r"ε = 0.02 you need (\d+) records", out)[1])
     assert not plan(records, 0.1, 0.02, method="sharp").is_trivial
     assert plan(records - 1, 0.1, 0.02, method="sharp").is_trivial
-    epsilon = float(re.search(r"with 100 records, ε = ([\d.]+) would be", out)[1])
+    epsilon = float(re.search(r"with 100 records you need ε = ([\d.]+)\.", out)[1])
     assert not plan(100, 0.1, epsilon, method="sharp").is_trivial
     assert plan(100, 0.1, 0.99 * epsilon, method="sharp").is_trivial
 

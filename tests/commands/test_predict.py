@@ -94,7 +94,7 @@ def test_the_table_says_what_the_sets_are_and_are_not(folder, capsys):
     for words in (
         "chest-2.png",
         "is a simulation",
-        "A diagnosis is in the set where",
+        "The set lists every diagnosis",
         "Coverage is an average",
         "flagged",
     ):

@@ -61,7 +61,7 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
     assert "its label 'tuberculosis' is none of the classes to learn" in told
     assert 0.99 <= result["epsilon_spent"] <= 1
     assert result["delta"] == 0.001
-    assert "What (ε, δ) protects" in told
+    assert "(ε, δ) protects each X-ray" in told
     assert load_model(result["out"]).temperature == 1
     (charged,) = Ledger(tmp_path / "ledger.sqlite").releases("ward")
     assert (charged.kind, charged.epsilon, charged.delta, charged.status) == (

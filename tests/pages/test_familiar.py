@@ -80,9 +80,9 @@ def with_novelty(records: int) -> bytes:
 
 def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsilon(upload, ledger):
     at = upload(content=with_novelty(900))
-    assert "It takes ε" not in texts(at)
+    assert "This takes ε" not in texts(at)
     at.slider(key="novelty_share").set_value(0.2).run()
-    assert "It takes ε = 0.2 of the 1, and leaves 0.8 for the rest" in texts(at)
+    assert "This takes ε = 0.2 of 1 and leaves 0.8" in texts(at)
     button(at, "Calibrate …").click().run()
     button(at, "Spend ε = 1").click().run()
     released = ledger.releases()[0].calibration
@@ -97,7 +97,7 @@ def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsil
 
 @pytest.mark.parametrize("name", ["diagnose", "model"])
 def test_whom_the_model_is_for_is_said(screen, name):
-    assert "children of one to five from one hospital" in texts(screen(name))
+    assert "children aged 1–5 from one hospital" in texts(screen(name))
 
 
 def test_a_table_of_unfamiliar_patients_raises_the_alarm(app, screen):

@@ -85,7 +85,7 @@ def test_a_budget_that_does_not_suffice_is_refused_with_what_can_be_done(upload,
     assert "set a larger budget above" in texts(at)
     assert "apply_left" not in {each.key for each in at.button}, "what is left buys no useful set"
     field(at.number_input, "budget_").set_value(1000.0).run()
-    assert "A budget of 1,000 protects hardly anyone" in texts(at)
+    assert "A budget of 1,000 protects almost nobody" in texts(at)
 
 
 def test_the_screen_does_not_tell_whether_the_ledger_has_met_the_records(upload, ledger, score_csv):

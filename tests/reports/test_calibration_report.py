@@ -27,7 +27,7 @@ def test_what_was_asked_promised_released_and_spent(tmp_path):
         "ε = 1.5, pure differential privacy",
         f"ŝ = {drawn.threshold:.6g}",
         "Each calibration record is protected by 1.5-differential privacy",
-        "not a promise about this one",
+        "not a guarantee for any single patient",
         "Charged to ward <3>",
         "4 for each patient; releases under this name had cost 1.5",
         f"aimed at rank {drawn.rank:,} of 1,000",
@@ -54,7 +54,7 @@ def test_each_diagnosis_has_its_line():
     read = Read(calibration_report(drawn))
     for name, threshold in zip(drawn.names, drawn.thresholds, strict=True):
         assert f"{name} {threshold:.6g} {1 - threshold:.4g}" in read.words
-    assert "a simulation: its threshold was drawn for a trial" in read.words
+    assert "This calibration is a simulation" in read.words
     assert "protected by" not in read.words
 
 

@@ -53,7 +53,13 @@ def test_a_card_for_each_with_its_picture_inside(drawn):
             "One diagnosis: normal.",
             "2 diagnoses remain: normal or viral.",
         ),
-        *(f"normal 0.900 ≥ {cutoff}", f"viral 0.060 < {cutoff}", "not a promise about this one", MODEL, drawn.date),
+        *(
+            f"normal 0.900 ≥ {cutoff}",
+            f"viral 0.060 < {cutoff}",
+            "not a guarantee for any single patient",
+            MODEL,
+            drawn.date,
+        ),
     ):
         assert words in read.words
     assert "\u202e" not in document

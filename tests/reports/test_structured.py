@@ -100,7 +100,12 @@ def test_the_set_is_read_back_likeliest_first_with_every_probability_and_cutoff(
     (image,) = group.source_images
     assert image.referenced_sop_class_uid == "1.2.840.10008.5.1.4.1.1.1.1"
     told = " ".join(item.value for item in group[0].ContentSequence if item.name == codes.DCM.AlgorithmParameters)
-    for words in ("α = 0.1, ε = 20", "Model: 0000000000000000", "not a promise about this one", "Not a medical device"):
+    for words in (
+        "α = 0.1, ε = 20",
+        "Model: 0000000000000000",
+        "not a guarantee for any single patient",
+        "Not a medical device",
+    ):
         assert words in told
 
 

@@ -18,7 +18,7 @@ class Paper:
 
     name = "paper"
     label = "paper's rule"
-    sentence = "As published. It aims higher than it has to, so sets are larger."
+    sentence = "As published."
     grid = tuple(int(m) for m in np.unique(np.round(np.logspace(2, 6, 50))))
     has_gamma = True
 

@@ -26,7 +26,7 @@ class Sharp:
 
     name = "sharp"
     label = "sharp rule"
-    sentence = "Ours: the same ε and the same guarantee, with about a fifth of the surplus, so smaller sets."
+    sentence = "Same guarantee, smaller sets."
     grid = tuple(int(m) for m in np.unique(np.round(np.logspace(1, 6, 60))))
     has_gamma = False
 
