@@ -1,13 +1,15 @@
-"""Run the same fixed inputs through two checkouts and compare plan, n, sets, checks and exports.
+"""Run the same fixed inputs through two checkouts and compare plans, bin counts, cohorts, sets, checks and exports.
 
 python tools/compare_trees.py /path/to/old /path/to/new
 
-Columns that were renamed count as the same. The draw is random, so both checkouts use the calibrations that the old one
-made. Prints what differs; the exit code is the number of differences.
+The old one is of before one path for every record (b4bda35) or later. Columns that were renamed count as the same. The
+draw is random, so both checkouts use the calibrations that the old one made. Prints what differs; the exit code is the
+number of differences.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,11 +17,77 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from PIL import Image
 
 CLASSES = ("bacterial", "normal", "viral")
 RENAMED = {"familiarity": "novelty", "label": "true diagnosis", "not a chest X-ray because": "flagged because"}
 OPPOSITE = {"like the calibration's": "unfamiliar", "like the public reference's": "unfamiliar"}
-PLANNED = ("n", "m", "level", "rank", "gamma", "coverage_lower", "alpha", "epsilon", "per", "classes", "unit")
+RELEASED = ("n", "alpha", "epsilon", "method", "coverage_lower", "per", "classes", "unit")
+PLANS = [
+    {"n": n, "alpha": alpha, "epsilon": epsilon, "method": method, **per}
+    for n in (40, 536, 10**5)
+    for alpha, epsilon in ((0.1, 1.0), (0.05, 0.3))
+    for method in ("sharp", "paper")
+    for per in ({}, {"per": "diagnosis", "classes": 3}, {"per": "site", "groups": ["north", "south"]})
+    if method == "sharp" or not per
+]
+"""Each is planned without and with a fifth of ε for novelty."""
+PROBE = """
+import hashlib, json, sys
+from functools import partial
+asked, files = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+try:
+    from ppsets_core.data.counts import select
+    from ppsets_core.data.source import open_source
+    from ppsets_core.ledger.cohort import CohortBuilder
+    from ppsets_core.method.plan import plan
+
+    def planned(share, **given):
+        return plan(given.pop("n"), given.pop("alpha"), given.pop("epsilon"), novelty_share=share, **given)
+
+    def counted(file, group, share, **given):
+        chosen = select(open_source(file, group=group))
+        counts = chosen.counts(planned(share, n=len(chosen), **given), cohorts)
+        return counts, list(counts.bins), counts.cohort
+
+    novelty, cohorts = "novelty", partial(CohortBuilder, b"k" * 32)
+except ImportError:
+    from ppsets_core.ledger.cohort import Gathering
+    from ppsets_core.planning import FamiliarityTarget, plan
+    from ppsets_core.records.counting import choose, count
+    from ppsets_core.records.data_set import open_data_set
+
+    def planned(share, **given):
+        beside = FamiliarityTarget(share) if share else None
+        return plan(given.pop("n"), given.pop("alpha"), given.pop("epsilon"), familiarity=beside, **given)
+
+    def counted(file, group, share, **given):
+        chosen = choose(open_data_set(file, group=group))
+        found = count(chosen, planned(share, n=len(chosen), **given), cohorts)
+        return found, [*found.counts, *([found.familiarity] if share else [])], found.people
+
+    novelty, cohorts = "familiarity", partial(Gathering, b"k" * 32)
+
+def facts(found):
+    told = {name: getattr(found, name) for name in ("m", "gamma", "level", "rank", "coverage_lower", "epsilon")}
+    beside = getattr(found, novelty)
+    return told | ({name: getattr(beside, name) for name in ("alpha", "m", "epsilon", "rank")} if beside else {})
+
+def digest(array):
+    return hashlib.sha256(array.tobytes()).hexdigest()
+
+out = {f"plan {given}, novelty {share}": facts(planned(share, **given)) for given in asked for share in (0, 0.2)}
+for file, group, given in files:
+    for share in (0, 0.2):
+        found, bins, cohort = counted(file, group, share, alpha=0.1, epsilon=2.0, **given)
+        out[f"counts of {file}, {given}, novelty {share}"] = {
+            "n": len(found), "unit": found.unit, "classes": list(found.classes), "bins": [b.tolist() for b in bins],
+            "cohort": [str(cohort.identity), len(cohort), cohort.by_patient, cohort.counted_by,
+                       digest(cohort.patients), digest(cohort.contents)],
+        }
+print(json.dumps(out))
+"""
+"""What only the library shows; the names of both checkouts, since only the results are to be the same."""
 PERS = {"all": (), "diagnosis": ("--per", "diagnosis"), "site": ("--per", "site", "--groups", "north,south")}
 
 
@@ -33,9 +101,9 @@ def made(rows: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(facts | dict(zip(CLASSES, shares.T, strict=True)))
 
 
-def run(tree: Path, *arguments: object) -> str:
+def run(tree: Path, *arguments: object, program: tuple[str, str] = ("-m", "ppsets_core")) -> str:
     """The output of a command of one checkout."""
-    command = [sys.executable, "-m", "ppsets_core", *map(str, arguments)]
+    command = [sys.executable, *program, *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -43,14 +111,42 @@ def run(tree: Path, *arguments: object) -> str:
     return done.stdout
 
 
-def planned(tree: Path, folder: Path, per: str) -> dict[str, object]:
-    """What a release of one checkout plans; the calibration stays in the folder."""
+def released(tree: Path, folder: Path, per: str) -> dict[str, object]:
+    """What a release of one checkout says but for its thresholds; the calibration stays in the folder."""
     out = folder / f"{tree.name}-{per}.json"
-    share = "--familiarity-share" if (tree / "ppsets_core" / "familiarity").is_dir() else "--novelty-share"
-    spend = ("--epsilon", 2, "--budget", 2, share, 0, "--ledger", folder / f"{tree.name}-{per}.sqlite")
+    spend = ("--epsilon", 2, "--budget", 2, share_of(tree), 0, "--ledger", folder / f"{tree.name}-{per}.sqlite")
     run(tree, "calibrate", folder / "cal.csv", *spend, *PERS[per], "--out", out)
     found = json.loads(out.read_text(encoding="utf-8"))
-    return {name: found.get(name) for name in PLANNED}
+    return {name: found.get(name) for name in RELEASED}
+
+
+def share_of(tree: Path) -> str:
+    return "--familiarity-share" if (tree / "ppsets_core" / "familiarity").is_dir() else "--novelty-share"
+
+
+def probed(tree: Path, folder: Path) -> dict[str, dict[str, object]]:
+    """Plans of one checkout, and what it counts of some files."""
+    grouped = ("site", {"per": "site", "groups": ["north", "south"]})
+    whole = (None, {}), (None, {"method": "paper"}), (None, {"per": "diagnosis", "classes": CLASSES}), grouped
+    files = [(str(folder / file), *how) for file in ("cal.csv", "new") for how in whole]
+    found: dict[str, dict[str, object]] = json.loads(
+        run(tree, json.dumps(PLANS), json.dumps(files), program=("-c", PROBE))
+    )
+    return found
+
+
+def xrays(tree: Path, folder: Path, calibration: Path) -> list[dict[str, object]]:
+    """The sets of the bundled X-rays, under today's names."""
+    found = json.loads(run(tree, "predict", folder, "--calibration", calibration, "--json"))
+    rows = found["sets"] if "sets" in found else [_renamed(row) for row in found["xrays"]]
+    kept = ("file", "set", "probabilities", "novelty", "unfamiliar", "flagged because")
+    return [{name: row[name] for name in kept} for row in rows]
+
+
+def _renamed(row: dict[str, object]) -> dict[str, object]:
+    flagged = row["reason"] or None
+    told = {"novelty": row["familiarity"], "unfamiliar": not row["familiar"], "flagged because": flagged}
+    return row | told | ({"set": None} if flagged else {})
 
 
 def twelve(number: str) -> float:
@@ -91,11 +187,17 @@ def differences(old: Path, new: Path, folder: Path) -> list[str]:
     (folder / "new").mkdir()
     for number, rows in enumerate(np.array_split(np.arange(400), 3)):
         made(400, 2).iloc[rows].to_parquet(folder / "new" / f"{number}.parquet", index=False)
+    before, after = (probed(tree, folder) for tree in (old, new))
+    found += [
+        f"{what}, {name}: {value} → {after[what].get(name)}"
+        for what, values in before.items()
+        for name, value in values.items()
+        if value != after[what].get(name)
+    ]
+    found += of_xrays(old, new, folder)
     for per in PERS:
-        before, after = (planned(tree, folder, per) for tree in (old, new))
-        found += [
-            f"{per}: plan, {name}: {before[name]} → {after[name]}" for name in PLANNED if before[name] != after[name]
-        ]
+        before, after = (released(tree, folder, per) for tree in (old, new))
+        found += [f"{per}: {name}: {before[name]} → {after[name]}" for name in RELEASED if before[name] != after[name]]
         calibration = folder / f"{old.name}-{per}.json"
         one, other = (checked(tree, folder, calibration) for tree in (old, new))
         found += [f"{per}: check: {one} → {other}"] if one != other else []
@@ -107,6 +209,23 @@ def differences(old: Path, new: Path, folder: Path) -> list[str]:
                 if texts(one[name]) != texts(other[name]):
                     found.append(f"{per}: {source}{ending}: column {name} differs")
     return found
+
+
+def of_xrays(old: Path, new: Path, folder: Path) -> list[str]:
+    """Which of the bundled X-rays have other sets; two that are no chest X-rays lie with them."""
+    pictures, calibration = folder / "xrays", folder / "bundled.json"
+    pictures.mkdir()
+    for path in sorted((old / "assets").glob("synthetic_*.png")):
+        shutil.copy(path, pictures)
+    Image.new("L", (300, 300), 128).save(pictures / "grey.png")
+    Image.effect_noise((300, 300), 60).save(pictures / "noise.png")
+    spend = ("--split", "calibration", "--epsilon", 1, "--budget", 1, share_of(old), 0.2)
+    scores, ledger = old / "assets" / "coronahack_softmax.csv", folder / "bundled.sqlite"
+    run(old, "calibrate", scores, *spend, "--ledger", ledger, "--out", calibration)
+    one, other = (xrays(tree, pictures, calibration) for tree in (old, new))
+    if len(one) != len(other):
+        return [f"X-rays: {len(one)} → {len(other)}"]
+    return [f"X-ray: {was} → {now}" for was, now in zip(one, other, strict=True) if was != now]
 
 
 if __name__ == "__main__":
