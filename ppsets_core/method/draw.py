@@ -21,7 +21,7 @@ def draw_release(mechanism: Mechanism, runs: Runs, n: int) -> int:
         dp.zero_concentrated_divergence(),
         scale=scale,
     )
-    return int(noisy_max(np.repeat(scores, runs.bins).tolist())) + 1
+    return int(noisy_max(np.repeat(scores, runs.bins))) + 1
 
 
 def draw_simulation(mechanism: Mechanism, runs: Runs, n: int, rng: np.random.Generator) -> int:
