@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.tables import table
 from ppsets_core import calibrate, read_scores
 from tests.browser.driving import choose, go_to, press, settle, upload, visit
-from tests.browser.pictures import png
+from tests.browser.samples import png
 from tests.browser.server import serve
 from tests.drawn_xrays import draw_xrays
 

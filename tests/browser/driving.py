@@ -1,7 +1,19 @@
-"""Small steps that every journey takes."""
+"""Small steps that every journey takes. Buttons are pressed by keyboard, so that a layout in motion cannot move them
+from under a mouse."""
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 
+from ppsets_core import Ledger
+
+CARDS = "[class*=st-key-card-]"
+ALPHA, EPSILON = "Allowed miss rate (α)", "Privacy loss (ε)"
+GET_SETS, OPEN_VIEWER = "Get prediction sets", "Open viewer"
+REUSE = re.compile("Use this release again|Reuse")
+CHECKED = re.compile("Did the promise hold|Coverage check")
+SPEND = re.compile("^Spend ε")
+LONG = 300_000  # milliseconds: on a busy machine
 IDLE = """() => {
     const app = document.querySelector('[data-testid=stApp]');
     const idle = app && app.getAttribute('data-test-script-state') === 'notRunning';
@@ -17,9 +29,9 @@ def settle(page) -> None:
     page.wait_for_function(IDLE, polling=50)
 
 
-def sees(page, text: str | re.Pattern) -> None:
+def sees(page, text: str | re.Pattern, **options) -> None:
     """Wait until the text is there to read."""
-    page.get_by_text(text).first.wait_for()
+    page.get_by_text(text).first.wait_for(**options)
 
 
 def lacks(locator) -> None:
@@ -32,15 +44,37 @@ def visit(page, app, screen: str = "") -> None:
     settle(page)
 
 
-def press(page, name: str | re.Pattern) -> None:
-    page.get_by_role("button", name=name, exact=isinstance(name, str)).click()
+def button(where, name: str | re.Pattern):
+    return where.get_by_role("button", name=name, exact=isinstance(name, str), disabled=False)
+
+
+def press(page, name: str | re.Pattern, within=None) -> None:
+    button(within or page, name).press("Enter")
     settle(page)
+
+
+def press_twice(page, name: str | re.Pattern) -> None:
+    """A double click, with nothing in between."""
+    button(page, name).evaluate("button => { button.click(); button.click(); }")
 
 
 def choose(page, label: str) -> None:
     """Tick a radio button by the text beside it."""
     page.get_by_test_id("stRadio").get_by_text(label, exact=True).click()
     settle(page)
+
+
+def tab(page, name: str) -> None:
+    page.get_by_role("tab", name=name).press("Enter")
+    settle(page)
+
+
+def fill(where, label: str, value: str) -> None:
+    """A box of a page, or of a part of it."""
+    box = where.get_by_label(label, exact=True)
+    box.fill(value)
+    box.press("Enter")
+    settle(getattr(where, "page", where))
 
 
 def upload(page, *files, which: int = 0) -> None:
@@ -52,9 +86,53 @@ def upload(page, *files, which: int = 0) -> None:
 
 def go_to(page, screen: str) -> None:
     """By the sidebar, so that the browser session goes on."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=screen).click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=screen).press("Enter")
     page.get_by_role("heading", name=screen, exact=True, level=1).wait_for()
     settle(page)
+
+
+def demo(page, app) -> None:
+    """Home's demo: this session has a calibration."""
+    visit(page, app)
+    press(page, "Try the demo")
+    sees(page, "Active calibration:")
+    settle(page)
+
+
+def to_diagnose(page, app) -> None:
+    """The demo, then Diagnose; also where the sidebar is folded."""
+    demo(page, app)
+    press(page, re.compile("Go to Diagnose"))
+    page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
+    settle(page)
+
+
+def get_sets(page, *files) -> None:
+    """Upload X-rays and wait for their cards."""
+    upload(page, *files)
+    press(page, GET_SETS)
+    page.locator(CARDS).first.wait_for(timeout=LONG)
+    settle(page)
+
+
+def open_score_file(page, app, file: dict) -> None:
+    visit(page, app, "calibrate")
+    choose(page, "A score file")
+    upload(page, file)
+
+
+def calibrate(page) -> None:
+    """Spend on what the Calibrate screen shows."""
+    press(page, "Calibrate …")
+    press(page, SPEND)
+    sees(page, "Your calibration")
+    settle(page)
+
+
+def downloaded(page, name: str | re.Pattern) -> bytes:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name, disabled=False).first.press("Enter")
+    return Path(download.value.path()).read_bytes()
 
 
 def metric(page, label: str, nth: int = 0) -> str:
@@ -62,7 +140,7 @@ def metric(page, label: str, nth: int = 0) -> str:
     return box.get_by_test_id("stMetricValue").inner_text()
 
 
-def move_slider(page, label: str, steps: int) -> None:
+def move_slider(page, label: str | re.Pattern, steps: int) -> None:
     """With the arrow keys, as someone without a mouse does."""
     thumb = page.get_by_role("slider", name=label)
     thumb.focus()
@@ -71,6 +149,25 @@ def move_slider(page, label: str, steps: int) -> None:
     settle(page)
 
 
-def fits(table) -> bool:
-    """Whether all columns of a table are in view, without scrolling sideways."""
-    return table.locator(".dvn-scroller").evaluate("grid => grid.scrollWidth <= grid.clientWidth + 1")
+def fits(page, width: int) -> bool:
+    """Whether nothing runs over the edge of the window."""
+    return page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+
+
+def shows_every_column(table) -> bool:
+    grid = table.locator(".dvn-scroller")
+    grid.wait_for()
+    return grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth + 1")
+
+
+def ledger_of(app) -> Ledger:
+    return Ledger(app.home / "ledger.sqlite")
+
+
+def until(condition: Callable[[], bool], page, seconds: float = 60) -> None:
+    """Wait for something that no screen shows."""
+    for _ in range(int(4 * seconds)):
+        if condition():
+            return
+        page.wait_for_timeout(250)
+    raise AssertionError("It did not happen in time.")

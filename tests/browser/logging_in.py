@@ -49,8 +49,8 @@ def serve_with_login(folder: Path) -> Iterator[tuple[App, str]]:
 
 def log_in(page, app: App, who: str) -> None:
     page.goto(app.url)
-    page.get_by_role("button", name="Log in", exact=True).click()
-    page.get_by_role("button", name=who, exact=True).click()
+    page.get_by_role("button", name="Log in", exact=True).press("Enter")
+    page.get_by_role("button", name=who, exact=True).press("Enter")
     page.wait_for_url(f"{app.url}/**")
     page.get_by_text(f"Logged in as {who.title()}").first.wait_for()
     settle(page)

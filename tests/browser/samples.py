@@ -1,10 +1,13 @@
-"""Files that journeys upload, made in code."""
+"""Files that journeys upload, all synthetic."""
 
 import io
 import zipfile
 
 import numpy as np
 from PIL import Image
+
+from tests.drawn_xrays import draw_xrays
+from tests.xrays.samples import dicom
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 LEARNT = "01E392EE-69F9-4E33-BFCE-E5C968654078"  # of the part `train` in assets/coronahack_split.csv
@@ -47,3 +50,38 @@ def _picture(rng: np.random.Generator) -> bytes:
     out = io.BytesIO()
     Image.fromarray(small).resize((160, 160), Image.Resampling.BICUBIC).save(out, "PNG")
     return out.getvalue()
+
+
+def png(name: str, grey: np.ndarray) -> dict:
+    out = io.BytesIO()
+    Image.fromarray((grey * 255).astype(np.uint8)).save(out, "PNG")
+    return {"name": name, "mimeType": "image/png", "buffer": out.getvalue()}
+
+
+def xray_pngs(count: int, seed: int) -> list[dict]:
+    return [png(f"xray {number:02}.png", xray.grey) for number, xray in enumerate(draw_xrays(count, seed))]
+
+
+def xray_archive(name: str, count: int, seed: int, labelled: bool = False) -> dict:
+    """A zip of synthetic X-rays, in a folder a class if labelled."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number, xray in enumerate(draw_xrays(count, seed)):
+            folder = f"{xray.label}/" if labelled else ""
+            archive.writestr(f"{folder}{number:03}.png", png("", xray.grey)["buffer"])
+    return {"name": name, "mimeType": "application/zip", "buffer": out.getvalue()}
+
+
+def colour_photo(name: str) -> dict:
+    out = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (200, 200, 3), dtype=np.uint8)).save(out, "PNG")
+    return {"name": name, "mimeType": "image/png", "buffer": out.getvalue()}
+
+
+def xray_dicom(name: str, seed: int, **header: object) -> dict:
+    grey = (draw_xrays(1, seed)[0].grey * 255).astype(np.uint8)
+    return {"name": name, "mimeType": "application/dicom", "buffer": dicom(grey, **header)}
+
+
+def xray_grey() -> np.ndarray:
+    return draw_xrays(1, 9)[0].grey

@@ -1,4 +1,4 @@
-"""Ten browser sessions at once on one server: each sees its own, every charge is counted, memory stays bounded."""
+"""Ten sessions at once: each sees its own, every charge counts; sessions and work left behind are let go."""
 
 import io
 import re
@@ -9,16 +9,13 @@ from functools import cache
 
 import pytest
 
-from ppsets_core import Ledger
-from tests.browser.counting import Alive, serve_counted
-from tests.browser.driving import choose, go_to, metric, press, settle, upload, visit
-from tests.browser.pictures import png
-from tests.browser.samples import score_file
-from tests.browser.server import App, serve
+from ppsets_core.background import GRACE
+from tests.browser import driving as ui
+from tests.browser.samples import png, score_file
+from tests.browser.server import Alive, App, serve, serve_counted
 from tests.drawn_xrays import draw_xrays
 
 SESSIONS, SHARED, A_PAGE = 10, "shared ward", 12
-CARDS = "[class*=st-key-card-]"
 KEPT, ONE, LEFT, ROOM = 4, 4, 5, 1.5  # seconds, uploads in one session, sessions left behind, megabytes
 LONG = 180_000  # milliseconds: with ten at once on two cores each waits for the others
 
@@ -51,58 +48,51 @@ def name_of(session: int) -> str:
 def calibrating(page, app: App, session: int) -> Iterator[None]:
     """Own scores to an own threshold; each yield lets the others go on meanwhile."""
     records = 700 + 10 * session
-    go_to(page, "Calibrate")
-    choose(page, "A score file")
-    upload(page, score_file(f"{name_of(session)}.csv", records, session))
+    ui.go_to(page, "Calibrate")
+    ui.choose(page, "A score file")
+    ui.upload(page, score_file(f"{name_of(session)}.csv", records, session))
     yield
-    assert metric(page, "Records read") == f"{records:,}"
-    budget = page.get_by_role("spinbutton", name="Privacy budget of the data set")
-    if budget.count():
-        budget.fill("5")
-        budget.press("Enter")
-    settle(page)
-    press(page, "Calibrate …")
+    assert ui.metric(page, "Records read") == f"{records:,}"
+    if page.get_by_label("Privacy budget of the data set", exact=True).count():
+        ui.fill(page, "Privacy budget of the data set", "5")
+    ui.press(page, "Calibrate …")
     yield
-    page.get_by_role("button", name=re.compile("^Spend ε")).click()
+    ui.button(page, ui.SPEND).press("Enter")
     yield
     page.get_by_text("Your calibration").wait_for(timeout=LONG)
-    settle(page)
-    (release,) = [r for r in ledger_of(app).releases(name_of(session)) if r.calibration.n == records]
-    assert metric(page, "Threshold") == f"{release.calibration.threshold:.6g}"
+    ui.settle(page)
+    (release,) = [r for r in ui.ledger_of(app).releases(name_of(session)) if r.calibration.n == records]
+    assert ui.metric(page, "Threshold") == f"{release.calibration.threshold:.6g}"
     page.get_by_test_id("stSidebar").get_by_text(f"Calibrated with {name_of(session)}").wait_for()
 
 
 def classifying(page, session: int, count: int) -> Iterator[None]:
     """Own X-rays to own cards, under whatever calibration the session has."""
-    go_to(page, "Diagnose")
-    upload(page, xrays(session, count))
-    page.get_by_role("button", name=re.compile("Get prediction sets")).click()
+    ui.go_to(page, "Diagnose")
+    ui.upload(page, xrays(session, count))
+    ui.button(page, ui.GET_SETS).press("Enter")
     yield
-    page.locator(CARDS).filter(has_text=f"of-{session}-no-00.png").wait_for(timeout=LONG)
-    settle(page)
-    assert sum(int(metric(page, kind)) for kind in ("One diagnosis", "Several", "None", "Flagged")) == count
+    page.locator(ui.CARDS).filter(has_text=f"of-{session}-no-00.png").wait_for(timeout=LONG)
+    ui.settle(page)
+    assert sum(int(ui.metric(page, kind)) for kind in ("One diagnosis", "Several", "None", "Flagged")) == count
     names = re.findall(r"of-\d+-no-\d+\.png", page.get_by_test_id("stMain").inner_text())
     assert set(names) == {f"of-{session}-no-{number:02}.png" for number in range(min(count, A_PAGE))}
 
 
 def journey(page, app: App, session: int) -> Iterator[None]:
     """Even sessions calibrate while odd ones classify with the demo's threshold; then the other way round."""
-    visit(page, app)
+    ui.visit(page, app)
     if session % 2:
-        page.get_by_role("button", name="Try the demo").click()
+        ui.button(page, "Try the demo").press("Enter")
         yield
         page.get_by_text("Active calibration:").wait_for(timeout=LONG)
-        settle(page)
+        ui.settle(page)
         yield from classifying(page, session, 3 + session)
         yield from calibrating(page, app, session)
     else:
         yield from calibrating(page, app, session)
         yield from classifying(page, session, 3 + session)
     assert page.get_by_test_id("stAlertContentError").count() == 0
-
-
-def ledger_of(app: App) -> Ledger:
-    return Ledger(app.home / "ledger.sqlite")
 
 
 def test_ten_sessions_calibrate_and_classify_at_once(own_app, new_page):
@@ -112,7 +102,7 @@ def test_ten_sessions_calibrate_and_classify_at_once(own_app, new_page):
         page.set_default_timeout(LONG)
     while going:
         going = [each for each in going if next(each, "ended") is None]
-    ledger = ledger_of(own_app)
+    ledger = ui.ledger_of(own_app)
     spent = {account.name: account.spent for account in ledger.accounts()}
     alone = {name_of(session): 1 for session in range(SESSIONS) if name_of(session) != SHARED}
     assert spent == {**alone, SHARED: 2, "coronahack-demo": 1}
@@ -142,7 +132,7 @@ def test_sessions_left_behind_are_let_go(counted, new_page):
             page.context.close()
             page = demo_page(app, new_page)
         elif turn:
-            press(page, re.compile("^Remove xrays-of"))
+            ui.press(page, re.compile("^Remove xrays-of"))
         for _ in classifying(page, turn, 20):
             pass
         seen.append(alive())
@@ -158,9 +148,34 @@ def test_sessions_left_behind_are_let_go(counted, new_page):
 
 def demo_page(app: App, new_page):
     page = new_page()
-    visit(page, app)
     page.set_default_timeout(LONG)
-    page.get_by_role("button", name="Try the demo").click()
-    page.get_by_text("Active calibration:").wait_for()
-    settle(page)
+    ui.demo(page, app)
     return page
+
+
+def start_a_map(page) -> None:
+    """For each of twenty diagnoses, at 168 points: it takes minutes."""
+    page.get_by_role("tab", name="Trade-off map").press("Enter")
+    ui.button(page, "Cancel").wait_for()
+    page.get_by_test_id("stRadio").get_by_text("each diagnosis", exact=True).click()
+    ui.button(page, "Cancel").wait_for()
+
+
+def test_a_reload_ends_its_work_and_nobody_elses(counted, new_page):
+    app, alive = counted
+    reloaded, watched = new_page(), new_page(400)
+    for page in (reloaded, watched):
+        ui.visit(page, app, "explore")
+        page.get_by_role("radio", name="Simulated", exact=True).click()
+        ui.settle(page)
+        page.get_by_role("slider", name="Diagnoses").press("End")
+        ui.settle(page)
+    for page in (reloaded, watched):
+        start_a_map(page)
+    ui.until(lambda: alive().jobs == 2, watched)
+    reloaded.reload()
+    ui.until(lambda: alive().jobs == 1, watched, GRACE + 60)
+    ui.sees(watched, re.compile(r"Points planned: \d+ of 168, .* left"))
+    ui.button(watched, "Cancel").press("Enter")
+    ui.sees(watched, re.compile("Cancelled"))
+    ui.until(lambda: alive().jobs == 0, watched)

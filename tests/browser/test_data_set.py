@@ -1,12 +1,9 @@
 """A data set of the server on a real cluster: chosen, counted with progress, paid for once, and checked."""
 
-import re
-
 import pytest
 from distributed import Client
 
-from ppsets_core import Ledger
-from tests.browser.driving import choose, metric, press, sees, settle, visit
+from tests.browser import driving as ui
 from tests.browser.server import serve
 from tests.cluster.running import cluster_of
 from tests.data.data_sets import records_frame, write_parts
@@ -29,43 +26,43 @@ def clustered(tmp_path_factory):
 def open_data_set(page, name: str = WARD) -> None:
     page.get_by_role("combobox", name="Data set below the server's data directory").click()
     page.get_by_role("option", name=name, exact=True).click()
-    settle(page)
+    ui.settle(page)
 
 
 def test_calibrate_on_a_cluster_with_progress(clustered, page):
     app, cluster = clustered
     page.set_default_timeout(300_000)
-    visit(page, app, "calibrate")
-    choose(page, "A data set of the server")
-    sees(page, "Read on the cluster: 2 workers.")
+    ui.visit(page, app, "calibrate")
+    ui.choose(page, "A data set of the server")
+    ui.sees(page, "Read on the cluster: 2 workers.")
     link = page.get_by_role("link", name="Dask's dashboard").get_attribute("href")
     with Client(cluster.address, set_as_default=False) as client:
         assert link == client.dashboard_link
     open_data_set(page)
-    press(page, "Read this data set")
-    sees(page, "Records used")
-    used = int(metric(page, "Records used").replace(",", ""))
-    assert metric(page, "Records read") == "12,000"
+    ui.press(page, "Read this data set")
+    ui.sees(page, "Records used")
+    used = int(ui.metric(page, "Records used").replace(",", ""))
+    assert ui.metric(page, "Records read") == "12,000"
     assert 6_000 < used < 8_000
-    press(page, "Calibrate …")
-    sees(page, "Spend ε = 1 of the budget of ward?")
+    ui.press(page, "Calibrate …")
+    ui.sees(page, "Spend ε = 1 of the budget of ward?")
     watch_for_text(page, "Pieces counted, nothing is charged yet:")
-    page.get_by_role("button", name=re.compile("^Spend ε")).click()
-    sees(page, "Your calibration")
+    ui.button(page, ui.SPEND).press("Enter")
+    ui.sees(page, "Your calibration")
     assert page.evaluate("window.wasSeen")
-    (release,) = Ledger(app.home / "ledger.sqlite").releases(WARD)
+    (release,) = ui.ledger_of(app).releases(WARD)
     assert (release.calibration.n, release.calibration.unit, release.counted_by) == (used, "patient", "patient")
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Diagnose").click()
-    settle(page)
+    ui.settle(page)
     page.get_by_text("A table of probabilities", exact=True).click()
-    settle(page)
+    ui.settle(page)
     page.get_by_text("A data set of the server", exact=True).click()
-    settle(page)
+    ui.settle(page)
     open_data_set(page)
-    press(page, "Get prediction sets")
-    sees(page, "Did the promise hold?")
-    assert metric(page, "Patients") == "12,000"
-    sees(page, "12,000 with a known diagnosis")
+    ui.press(page, ui.GET_SETS)
+    ui.sees(page, ui.CHECKED)
+    assert ui.metric(page, "Patients") == "12,000"
+    ui.sees(page, "12,000 with a known diagnosis")
 
 
 def watch_for_text(page, text: str) -> None:

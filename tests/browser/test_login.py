@@ -9,7 +9,7 @@ import pytest
 
 from ppsets_core import Ledger
 from ppsets_core.ledger.amounts import shown
-from tests.browser.driving import choose, go_to, move_slider, press, sees, settle, upload
+from tests.browser import driving as ui
 from tests.browser.logging_in import cookie_of, log_in, serve_with_login
 from tests.browser.samples import score_file
 
@@ -29,15 +29,7 @@ def app(shared):
 
 @pytest.fixture
 def ledger(app) -> Ledger:
-    return Ledger(app.home / "ledger.sqlite")
-
-
-def fill(where, label: str, value: str) -> None:
-    """A box of a page, or of a part of it."""
-    box = where.get_by_label(label, exact=True)
-    box.fill(value)
-    box.press("Enter")
-    settle(getattr(where, "page", where))
+    return ui.ledger_of(app)
 
 
 def screens(page) -> list[str]:
@@ -46,35 +38,36 @@ def screens(page) -> list[str]:
 
 
 def open_account(page, name: str) -> None:
-    go_to(page, "Ledger")
+    ui.go_to(page, "Ledger")
     page.get_by_text("Open an account").click()
     page.get_by_label("Name of the data set", exact=True).fill(name)
     page.get_by_label("Why", exact=True).fill("a new cohort")
-    press(page, "Open the account")
-    sees(page, "is open with a budget of 2")
+    ui.press(page, "Open the account")
+    ui.sees(page, "is open with a budget of 2")
 
 
 def spend(page, name: str, seed: int, why: str) -> None:
-    go_to(page, "Calibrate")
-    choose(page, "A score file")
-    upload(page, score_file(f"{name}.csv", 700, seed))
-    press(page, "Calibrate …")
-    fill(page, "Why", why)
-    press(page, re.compile("^Spend ε"))
+    ui.go_to(page, "Calibrate")
+    ui.choose(page, "A score file")
+    ui.upload(page, score_file(f"{name}.csv", 700, seed))
+    ui.press(page, "Calibrate …")
+    ui.fill(page, "Why", why)
+    ui.press(page, ui.SPEND)
 
 
-def test_nobody_without_a_log_in_sees_anything(page, app):
-    for path in ("", "calibrate", "ledger", "diagnose"):
-        page.goto(f"{app.url}/{path}")
-        page.get_by_role("button", name="Log in", exact=True).wait_for()
-        assert page.get_by_test_id("stSidebarNav").count() == 0
-        assert page.get_by_role("heading", level=1).all_inner_texts() == ["ppsets"]
-
-
-def test_whoever_has_no_role_gets_no_screen(page, app):
-    log_in(page, app, "norman")
-    sees(page, "but have no role here")
-    assert page.get_by_test_id("stSidebarNav").count() == 0
+def test_without_a_log_in_or_a_role_there_is_no_screen(new_page, app, shared):
+    stranger, forged, roleless = new_page(), new_page(), new_page()
+    cookie = cookie_of(app, shared[1], "stella", 600)
+    forged.context.add_cookies([cookie | {"value": cookie["value"][:-2] + "AA"}])
+    for page in (stranger, forged):
+        for path in ("", "calibrate", "ledger", "diagnose"):
+            page.goto(f"{app.url}/{path}")
+            ui.button(page, "Log in").wait_for()
+            assert page.get_by_test_id("stSidebarNav").count() == 0
+            assert page.get_by_role("heading", level=1).all_inner_texts() == ["ppsets"]
+    log_in(roleless, app, "norman")
+    ui.sees(roleless, "but have no role here")
+    assert roleless.get_by_test_id("stSidebarNav").count() == 0
 
 
 def test_a_viewer_cannot_spend_by_any_route(new_page, app, ledger):
@@ -85,14 +78,14 @@ def test_a_viewer_cannot_spend_by_any_route(new_page, app, ledger):
     tab = page.context.new_page()
     for screen in ("calibrate", "ledger"):
         tab.goto(f"{app.url}/{screen}")
-        sees(tab, "This screen is for a curator")
+        ui.sees(tab, "This screen is for a curator")
         assert tab.get_by_role("button", name=re.compile("Calibrate …|Raise|Spend")).count() == 0
     tab.goto(f"{app.url}/model?model_view=Fine-tune")
-    sees(tab, "Model card")
+    ui.sees(tab, "Model card")
     assert tab.get_by_role("tab").all_inner_texts() == ["Model card", "Weights"], "private fine-tuning spends, too"
-    press(page, "Try the demo")
-    sees(page, "Only a curator may read records or spend here")
-    sees(page, "no private release")
+    ui.press(page, "Try the demo")
+    ui.sees(page, "Only a curator may read records or spend here")
+    ui.sees(page, "no private release")
     assert ledger.releases() == before
 
 
@@ -120,8 +113,8 @@ def test_the_same_message_spends_for_a_curator_and_not_for_a_viewer(new_page, ap
     sent: list[bytes | str] = []
     vera.on("websocket", lambda socket: (sent.clear(), socket.on("framesent", lambda frame: sent.append(frame))))
     log_in(vera, app, "vera")
-    press(vera, "Try the demo")
-    sees(vera, "Only a curator may read records or spend here")
+    ui.press(vera, "Try the demo")
+    ui.sees(vera, "Only a curator may read records or spend here")
     frames = [base64.b64encode(frame).decode() for frame in sent if isinstance(frame, bytes)]
     socket = app.url.replace("http", "ws", 1) + "/_stcore/stream"
     before = len(ledger.releases())
@@ -143,87 +136,70 @@ def test_curators_spend_what_a_steward_opened_and_see_nothing_of_each_other(new_
     spend(carl, "north", 1, "the winter audit")
     spend(cora, "south", 2, "the summer audit")
     for page, own, other in ((carl, "north", "south"), (cora, "south", "north")):
-        sees(page, "Your calibration")
-        go_to(page, "Ledger")
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Export everything (JSON)").click()
-        text = download.value.path().read_text()
+        ui.sees(page, "Your calibration")
+        ui.go_to(page, "Ledger")
+        text = ui.downloaded(page, "Export everything (JSON)").decode()
         assert own in text
         assert other not in text
         assert page.get_by_text("Raise a budget").count() == 0
     told = {one.account: (one.actor.issuer, one.actor.subject, one.reason) for one in ledger.releases()}
     assert told["north"] == (issuer, "carl", "the winter audit")
     assert told["south"] == (issuer, "cora", "the summer audit")
-    go_to(stella, "Model")
-    go_to(stella, "Ledger")
-    with stella.expect_download() as download:
-        stella.get_by_role("button", name="Export everything (JSON)").click()
-    exported = json.loads(download.value.path().read_text())
+    ui.go_to(stella, "Model")
+    ui.go_to(stella, "Ledger")
+    exported = json.loads(ui.downloaded(stella, "Export everything (JSON)"))
     assert {one["subject"] for one in exported["releases"]} >= {"carl", "cora"}
     last = ledger.releases()[-1].account
     before = ledger.account(last).budget
     stella.get_by_text("Raise a budget").click()
-    press(stella, "Raise …")
-    fill(stella.locator(".st-key-confirm_raise"), "Why", "the audit goes on")
-    press(stella, f"Raise to {shown(before + 1)}")
-    sees(stella, f"The budget of '{last}' is {shown(before + 1)} now.")
+    ui.press(stella, "Raise …")
+    ui.fill(stella.locator(".st-key-confirm_raise"), "Why", "the audit goes on")
+    ui.press(stella, f"Raise to {shown(before + 1)}")
+    ui.sees(stella, f"The budget of '{last}' is {shown(before + 1)} now.")
     assert ledger.account(last).budget == before + 1
-
-
-def test_a_curator_opens_no_account(page, app, ledger):
-    log_in(page, app, "carl")
-    go_to(page, "Calibrate")
-    choose(page, "A score file")
-    upload(page, score_file("unheard-of.csv", 700, 5))
-    sees(page, "Ask a steward to open it")
-    assert page.get_by_role("button", name="Calibrate …").count() == 0
+    ui.open_score_file(carl, app, score_file("unheard-of.csv", 700, 5))
+    ui.sees(carl, "Ask a steward to open it")
+    assert carl.get_by_role("button", name="Calibrate …").count() == 0
 
 
 def test_an_expired_log_in_opens_nothing_and_one_that_expires_spends_nothing(new_page, app, shared, ledger):
     page = new_page()
     page.context.add_cookies([cookie_of(app, shared[1], "carl", -1)])
     page.goto(f"{app.url}/calibrate")
-    sees(page, "Your log-in has expired")
+    ui.sees(page, "Your log-in has expired")
     assert page.get_by_test_id("stSidebarNav").count() == 0
     late = new_page()
     until = time.time() + 45
     late.context.add_cookies([cookie_of(app, shared[1], "carl", 45)])
     late.goto(app.url)
     late.get_by_role("button", name="Try the demo").wait_for()
-    settle(late)
+    ui.settle(late)
     before = ledger.releases()
     late.wait_for_timeout(max(0, until - time.time()) * 1000 + 1500)
-    late.get_by_role("button", name="Try the demo").click()
-    sees(late, "Your log-in has expired")
+    ui.button(late, "Try the demo").press("Enter")
+    ui.sees(late, "Your log-in has expired")
     assert ledger.releases() == before
-
-
-def test_a_cookie_that_someone_else_signed_is_no_log_in(page, app, shared):
-    cookie = cookie_of(app, shared[1], "stella", 600)
-    page.context.add_cookies([cookie | {"value": cookie["value"][:-2] + "AA"}])
-    page.goto(app.url)
-    page.get_by_role("button", name="Log in", exact=True).wait_for()
 
 
 def test_logging_out_ends_other_tabs_and_copies_of_the_cookie(new_page, app):
     page = new_page()
     log_in(page, app, "carl")
     kept = page.context.cookies()
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Calibrate").click()
-    settle(page)
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Calibrate").press("Enter")
+    ui.settle(page)
     other = page.context.new_page()
     other.goto(app.url)
-    sees(other, "Logged in as Carl")
+    ui.sees(other, "Logged in as Carl")
     tab = page.context.new_page()
     tab.goto(app.url)
-    sees(tab, "Logged in as Carl")
-    tab.get_by_role("button", name="Log out").click()
+    ui.sees(tab, "Logged in as Carl")
+    ui.button(tab, "Log out").press("Enter")
     tab.wait_for_url(re.compile("end_session"))
-    other.get_by_test_id("stSidebarNav").get_by_role("link", name="Model").click()
-    sees(other, "You are not logged in, or no longer")
-    move_slider(page, "Privacy loss (ε)", 1)
-    sees(page, "You are not logged in, or no longer")
+    other.get_by_test_id("stSidebarNav").get_by_role("link", name="Model").press("Enter")
+    ui.sees(other, "You are not logged in, or no longer")
+    ui.move_slider(page, ui.EPSILON, 1)
+    ui.sees(page, "You are not logged in, or no longer")
     copy = new_page()
     copy.context.add_cookies(kept)
     copy.goto(app.url)
-    sees(copy, "You are not logged in, or no longer")
+    ui.sees(copy, "You are not logged in, or no longer")

@@ -7,11 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from tests.browser.driving import press, settle, upload, visit
-from tests.browser.pictures import png
+from tests.browser import driving as ui
+from tests.browser.samples import png
 from tests.xrays.samples import dicom
 
-CARDS = "[class*=st-key-card-]"
 FIND = """() => {
     const roots = [...document.querySelectorAll('*')].map(e => e.shadowRoot).filter(Boolean);
     const viewer = roots.map(root => root.querySelector('.viewer')).find(Boolean);
@@ -30,17 +29,11 @@ def chest(rows: int, columns: int, darkest: int, brightest: int) -> np.ndarray:
 
 
 def look(page, app, *files) -> None:
-    visit(page, app)
-    press(page, "Try the demo")
-    press(page, re.compile("Go to Diagnose"))
-    page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
-    upload(page, *files)
-    page.get_by_role("button", name=re.compile("Get prediction sets")).click()
-    page.locator(CARDS).first.wait_for(timeout=240_000)
-    settle(page)
-    page.get_by_role("button", name="Open viewer").first.click()
+    ui.to_diagnose(page, app)
+    ui.get_sets(page, *files)
+    page.get_by_role("button", name=ui.OPEN_VIEWER).first.press("Enter")
     page.get_by_role("img", name=re.compile("pixels")).wait_for()
-    settle(page)
+    ui.settle(page)
 
 
 def state(page) -> dict[str, float]:
@@ -49,7 +42,7 @@ def state(page) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_full_resolution_zoom_queue_and_marks(app, new_page, width, tmp_path):
+def test_full_resolution_zoom_queue_and_marks(app, new_page, width):
     page = new_page(width)
     large = png("large.png", chest(1200, 1500, 0, 255) / 255)
     scan = dicom(chest(400, 500, 0, 4095), bits=12, WindowCenter=1000, WindowWidth=500)
@@ -60,7 +53,7 @@ def test_full_resolution_zoom_queue_and_marks(app, new_page, width, tmp_path):
     assert (fitted["centre"], fitted["width"]) == (128, 256)
     page.keyboard.press("1")
     assert state(page)["zoom"] == 100
-    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Zoom in").press("Enter")
     assert state(page)["zoom"] == 125
     page.get_by_role("img", name=re.compile("pixels")).hover()
     page.mouse.down()
@@ -75,7 +68,7 @@ def test_full_resolution_zoom_queue_and_marks(app, new_page, width, tmp_path):
     assert state(page)["centre"] < 128
     assert page.evaluate(MIDDLE) > before
     page.keyboard.press("ArrowRight")  # a slider's own key: it stays with the slider
-    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("button", name="Reset").press("Enter")
     page.keyboard.press("ArrowRight")
     page.get_by_role("img", name="X-ray, 500 by 400 pixels").wait_for()
     windowed = state(page)
@@ -85,22 +78,18 @@ def test_full_resolution_zoom_queue_and_marks(app, new_page, width, tmp_path):
     page.wait_for_timeout(200)
     assert 100 < page.evaluate(MIDDLE) < 160
     page.get_by_role("dialog").get_by_text("Another diagnosis", exact=True).click()
-    settle(page)
+    ui.settle(page)
     page.get_by_role("dialog").get_by_label("Note").fill("rotated")
     page.get_by_role("dialog").get_by_label("Note").press("ArrowLeft")  # moves the cursor, not the queue
     page.get_by_role("dialog").get_by_label("Note").press("Control+Enter")
-    settle(page)
+    ui.settle(page)
     assert page.get_by_role("dialog").evaluate("dialog => dialog.scrollWidth <= window.innerWidth")
-    page.get_by_role("button", name="Previous X-ray").click()
+    page.get_by_role("button", name="Previous X-ray").press("Enter")
     page.get_by_role("img", name="X-ray, 1500 by 1200 pixels").wait_for()
-    settle(page)
-    page.get_by_role("button", name="Close", exact=True).click()
-    settle(page)
-    page.locator(CARDS).nth(1).get_by_text("Another diagnosis").wait_for()
-    page.get_by_role("tab", name="Table").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name=re.compile(r"Download all sets .CSV.")).click()
-    download.value.save_as(tmp_path / "sets.csv")
-    rows = list(csv.DictReader((tmp_path / "sets.csv").open(encoding="utf-8")))
+    ui.settle(page)
+    ui.press(page, "Close")
+    page.locator(ui.CARDS).nth(1).get_by_text("Another diagnosis").wait_for()
+    ui.tab(page, "Table")
+    rows = list(csv.DictReader(ui.downloaded(page, "Download all sets (CSV)").decode().splitlines()))
     assert [row["review"] for row in rows] == ["", "Another diagnosis"]
     assert [row["reviewer's note"] for row in rows] == ["", "rotated"]

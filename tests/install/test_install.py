@@ -3,9 +3,7 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
-import time
 import urllib.request
 import venv
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ppsets_core import __version__
-from tests.browser.watching import WATCHED, left
+from tests.browser.server import WATCHED, App, free_port, left, wait_until_up
 from tests.drawn_xrays import write_folder
 from tests.pages.driving import ROOT
 
@@ -24,7 +22,7 @@ pytestmark = pytest.mark.install
 XRAYS = 60
 """Enough for a set that leaves something out at ε = 2 and α = 0.1, and quick to draw and to score."""
 BUNDLED = ("app.py", "pages/", "models/", "assets/", ".streamlit/config.toml", "docs/glossary.md")
-START_SECONDS, RUN_SECONDS, INSTALL_SECONDS = 90, 300, 1800
+RUN_SECONDS, INSTALL_SECONDS = 300, 1800
 
 
 @dataclass(frozen=True)
@@ -49,15 +47,12 @@ class Installed:
         home, notes = str(self.folder / "home"), str(self.folder / "notes.txt")
         return mine | {"HOME": home, "PPSETS_HOME": home, "PYTHONPATH": str(WATCHED), "WATCH_NOTES": notes}
 
+    def start(self, *words: str) -> subprocess.CompletedProcess:
+        where = {"cwd": self.folder, "env": self.variables, "timeout": RUN_SECONDS}
+        return subprocess.run([self.ppsets, *words], capture_output=True, text=True, **where)
+
     def run(self, *words: str) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            [self.ppsets, *words],
-            cwd=self.folder,
-            env=self.variables,
-            capture_output=True,
-            text=True,
-            timeout=RUN_SECONDS,
-        )
+        done = self.start(*words)
         assert done.returncode == 0, done.stderr
         return done
 
@@ -73,13 +68,33 @@ def installed(tmp_path_factory) -> Iterator[Installed]:
         shutil.copyfile(ROOT / name, tree / name)
     venv.create(environment, with_pip=True, clear=True)
     package = Installed(environment, folder)
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    command = [str(package.scripts / "python"), "-m", "pip", "install", "-q", ".[app]"]
-    done = subprocess.run(command, cwd=tree, env=variables, capture_output=True, text=True, timeout=INSTALL_SECONDS)
-    assert done.returncode == 0, done.stderr
+    _install(package, tree, ".")
+    _check_core(package)
+    _install(package, tree, ".[app]")
     shutil.rmtree(tree)
     yield package
     shutil.rmtree(environment)  # 2 GB
+
+
+def _install(package: Installed, tree: Path, what: str) -> None:
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    command = [str(package.scripts / "python"), "-m", "pip", "install", "-q", what]
+    done = subprocess.run(command, cwd=tree, env=variables, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    assert done.returncode == 0, done.stderr
+
+
+def _check_core(core: Installed) -> None:
+    """Without extras tables are planned, calibrated and predicted; what needs more is asked for by name."""
+    assert not list(core.site().glob("torch")) + list(core.site().glob("streamlit"))
+    rows = "".join(f"normal,{p / 1000},{1 - p / 1000}\n" for p in range(400, 1000))
+    (core.folder / "table.csv").write_text(f"label,normal,viral\n{rows}")
+    core.run("calibrate", "table.csv", "--epsilon", "1", "--budget", "1", "--out", "table.json")
+    core.run("predict", "table.csv", "--calibration", "table.json", "--out", "sets.csv")
+    assert (core.folder / "sets.csv").read_text().count("\n") >= 600
+    for words, extra in ((("score", "xrays", "--out", "s.csv"), "xrays"), (("app", "--no-browser"), "app")):
+        done = core.start(*words)
+        assert done.returncode != 0
+        assert f"pip install 'ppsets[{extra}]'" in done.stderr, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -95,16 +110,13 @@ def calibration(installed) -> Path:
     return installed.folder / "cal.json"
 
 
-def test_nothing_lands_beside_the_package(installed):
+def test_the_package_carries_the_screens_the_weights_and_the_demo_and_nothing_beside(installed):
     record = next(installed.site().glob("ppsets-*.dist-info")) / "RECORD"
     files = {line.split(",")[0] for line in record.read_text().splitlines()}
     inside = {name for name in files if not name.startswith("..")}
     assert {name.split("/")[0] for name in inside} == {"ppsets_core", record.parent.name}
     assert record.parent.name == f"ppsets-{__version__}.dist-info"
     assert {Path(name).stem for name in files - inside} == {"ppsets"}
-
-
-def test_the_package_carries_the_screens_the_weights_and_the_demo(installed):
     bundled = installed.site() / "ppsets_core" / "bundled"
     there = {file.relative_to(bundled).as_posix() for file in bundled.rglob("*") if file.is_file()}
     expected = {name for name in _tracked() if name.startswith(BUNDLED)}
@@ -121,9 +133,6 @@ def test_the_command_has_a_version_and_lists_its_verbs(installed):
     module = [str(installed.scripts / "python"), "-m", "ppsets_core", "--version"]
     run = subprocess.run(module, cwd=installed.folder, env=installed.variables, capture_output=True, text=True)
     assert run.stdout == f"ppsets {__version__}\n"
-
-
-def test_plan(installed):
     answer = json.loads(installed.run("plan", "--n", "1000", "--epsilon", "1", "--method", "sharp", "--json").stdout)
     assert (answer["n"], answer["is_trivial"]) == (1000, False)
     assert 0.9 <= answer["coverage_lower"] < 0.92
@@ -156,35 +165,18 @@ def test_app_answers_from_any_folder(installed):
 @contextmanager
 def _app(installed: Installed) -> Iterator[tuple[str, Path]]:
     """The dashboard on a free port while the block lasts; its address and its log."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    url, log_file = f"http://localhost:{port}", installed.folder / "app.log"
+    port, log_file = free_port(), installed.folder / "app.log"
+    command = [installed.ppsets, "app", "--no-browser", "--port", str(port)]
     with log_file.open("w") as log:
-        process = subprocess.Popen(
-            [installed.ppsets, "app", "--no-browser", "--port", str(port)],
-            cwd=installed.folder,
-            env=installed.variables,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+        where = {"cwd": installed.folder, "env": installed.variables}
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, **where)
+        app = App(f"http://localhost:{port}", installed.folder, installed.folder, log_file, process)
         try:
-            _wait_until_up(process, url, log_file)
-            yield url, log_file
+            wait_until_up(app)
+            yield app.url, log_file
         finally:
             process.terminate()
             process.wait(timeout=30)
-
-
-def _wait_until_up(process: subprocess.Popen, url: str, log: Path) -> None:
-    until = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < until:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise AssertionError(f"The app did not start:\n{log.read_text()}")
 
 
 FIRST_SCREEN = """

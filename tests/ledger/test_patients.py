@@ -28,6 +28,13 @@ def charge(ledger: Ledger, patients, epsilon, name: str = "ward"):
     return ledger.charge(people, epsilon, named(name), kind="check")
 
 
+def train(ledger: Ledger, patients: str, epsilon: float, delta: float):
+    """Each letter is an X-ray's patient."""
+    return ledger.charge(
+        ledger.cohort_of_patients(list(patients)), epsilon, named("ward"), kind="training", delta=delta
+    )
+
+
 @pytest.mark.faults
 def test_random_cohorts_against_sums_for_each_patient(tmp_path, monkeypatch):
     """Never more than the budget for anyone, never refused while everyone has room."""
@@ -149,23 +156,20 @@ def test_asking_tells_nothing_about_records(ledger):
 
 
 def test_a_training_adds_its_delta(ledger):
-    people = ledger.cohort_of_patients(["a", "b"])
-    ledger.charge(people, 0.25, named("ward"), kind="training", delta=0.006)
+    train(ledger, "ab", 0.25, 0.006)
     with pytest.raises(BudgetError):
-        ledger.charge(people, 0.25, named("ward"), kind="training", delta=0.006)
-    ledger.charge(people, 0.75, named("ward"), kind="check")
+        train(ledger, "ab", 0.25, 0.006)
+    charge(ledger, "ab", 0.75)
     with pytest.raises(InputError, match="one X-ray of each patient"):
-        ledger.charge(ledger.cohort_of_patients(["c"] * 40), 0.5, named("ward"), kind="training", delta=1e-5)
+        train(ledger, "c" * 40, 0.5, 1e-5)
 
 
 def test_delta_counts_for_each_patient_by_their_own_records_and_is_written_down_as_it_was_asked(ledger):
     """2·e^0.1·0.004 is 0.0088 for a, who has no room for 0.004 more; b has, and nobody's records are in the export."""
-    crowded = ledger.charge(
-        ledger.cohort_of_patients(["a", "a", "b"]), 0.1, named("ward"), kind="training", delta=0.004
-    )
+    crowded = train(ledger, "aab", 0.1, 0.004)
     with pytest.raises(BudgetError):
-        ledger.charge(ledger.cohort_of_patients(["a"]), 0.1, named("ward"), kind="training", delta=0.004)
-    single = ledger.charge(ledger.cohort_of_patients(["b", "c"]), 0.1, named("ward"), kind="training", delta=0.004)
+        train(ledger, "a", 0.1, 0.004)
+    single = train(ledger, "bc", 0.1, 0.004)
     assert crowded.delta == single.delta == Decimal("0.004")
 
 
@@ -182,38 +186,19 @@ def test_batches_add_up_to_the_whole_in_any_order(ledger):
     assert (added.counts == whole.counts).all()
 
 
-def test_too_many_patients_are_counted_as_a_data_set_and_it_is_said(ledger, monkeypatch):
+def test_too_many_patients_are_counted_as_a_data_set_with_one_budget_under_all_its_names(ledger, monkeypatch):
     monkeypatch.setattr(cohort_module, "MOST_RECORDS", 100)
-    scores = np.random.default_rng(0).random(300)
-    large = records_of(scores, patients=np.array([f"p{i}" for i in range(300)]))
-    assert ledger.charge(cohort_of(ledger, large), 0.75, named("ward"), kind="check").counted_by == "data set"
-    for name in ("ward", "other"):
-        with pytest.raises(BudgetError):
-            ledger.charge(cohort_of(ledger, large), 0.5, named(name), kind="check")
-
-
-def test_a_data_set_counted_as_a_whole_has_one_budget_under_however_many_names(ledger, monkeypatch):
-    monkeypatch.setattr(cohort_module, "MOST_RECORDS", 100)
-    large = records_of(np.random.default_rng(0).random(300))
-    for name in "abc":
-        ledger.open_account(name, 1)
-    for name in ("a", "b"):
-        ledger.charge(cohort_of(ledger, large), 0.5, named(name), kind="check")
-    for name in ("a", "b", "c"):
-        with pytest.raises(BudgetError):
-            ledger.charge(cohort_of(ledger, large), 0.5, named(name), kind="check")
-
-
-def test_a_data_set_counted_as_a_whole_is_counted_under_the_name_it_came_by_second(ledger, monkeypatch):
-    monkeypatch.setattr(cohort_module, "MOST_RECORDS", 100)
-    first, second = (records_of(np.random.default_rng(seed).random(300)) for seed in (0, 1))
+    scores, others = (np.random.default_rng(seed).random(300) for seed in (0, 1))
+    first = cohort_of(ledger, records_of(scores, patients=np.array([f"p{i}" for i in range(300)])))
+    second = cohort_of(ledger, records_of(others))
     for name in "abcd":
         ledger.open_account(name, 1)
-    ledger.charge(cohort_of(ledger, second), 0.25, named("b"), kind="check")
-    for number in range(3):
-        ledger.charge(cohort_of(ledger, first), 0.25, named("abc"[number]), kind="check")
-    with pytest.raises(BudgetError):
-        ledger.charge(cohort_of(ledger, first), 0.25, named("d"), kind="check")
+    assert ledger.charge(second, 0.25, named("b"), kind="check").counted_by == "data set"
+    for name in "abc":  # under b it comes second
+        ledger.charge(first, 0.25, named(name), kind="check")
+    for name in "abcd":
+        with pytest.raises(BudgetError):
+            ledger.charge(first, 0.5, named(name), kind="check")
 
 
 def test_one_home_whatever_the_folder(monkeypatch, tmp_path):

@@ -11,7 +11,7 @@ from ppsets_core import access, plan
 from ppsets_core.access import CURATOR, STEWARD, VIEWER, Person
 from ppsets_core.data.records import Records
 from ppsets_core.errors import AccessError, LedgerError
-from ppsets_core.ledger import Account, Ledger
+from ppsets_core.ledger import Account, Actor, Ledger
 from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.ledger.personal import PersonalLedger
 from ppsets_core.ledger.training import TrainingPayment
@@ -103,6 +103,21 @@ def test_a_release_opens_no_account_for_a_curator(ledger):
     assert [one.name for one in ledger.accounts()] == ["ward"]
 
 
+def test_who_it_is_is_asked_at_the_charge_and_why_whenever_something_changes(ledger):
+    account, now = opened(ledger), [person("carl", CURATOR)]
+    hands = PersonalLedger(ledger, lambda: now[0])
+    for reason in (None, "", "  "):
+        with pytest.raises(AccessError, match="Say why"):
+            hands.release(records(), PLAN, account, reason=reason)
+        with pytest.raises(AccessError, match="Say why"):
+            held(ledger, person("stella", STEWARD)).raise_budget("ward", 9, reason=reason)
+    assert ledger.releases() == []
+    hands.release(records(), PLAN, account, reason=WHY)
+    now[0] = person("carl", VIEWER)
+    with pytest.raises(AccessError):
+        hands.release(records(), PLAN, account, reason=WHY)
+
+
 def test_a_log_in_that_expires_between_the_screen_and_the_charge_does_not_count(ledger, monkeypatch):
     account = opened(ledger)
     carl = held(ledger, person("carl", CURATOR, STEWARD, lasts=60))
@@ -119,29 +134,7 @@ def test_a_log_in_that_expires_between_the_screen_and_the_charge_does_not_count(
     assert carl.accounts() == ()
 
 
-def test_who_it_is_is_asked_at_the_charge(ledger):
-    account = opened(ledger)
-    now = [person("carl", CURATOR)]
-    hands = PersonalLedger(ledger, lambda: now[0])
-    hands.release(records(), PLAN, account, reason=WHY)
-    now[0] = person("carl", VIEWER)
-    with pytest.raises(AccessError):
-        hands.release(records(), PLAN, account, reason=WHY)
-
-
-@pytest.mark.parametrize("reason", [None, "", "  "])
-def test_a_reason_is_asked_for(ledger, reason):
-    account = opened(ledger)
-    with pytest.raises(AccessError, match="Say why"):
-        held(ledger, person("carl", CURATOR)).release(records(), PLAN, account, reason=reason)
-    with pytest.raises(AccessError, match="Say why"):
-        held(ledger, person("stella", STEWARD)).raise_budget("ward", 9, reason=reason)
-    assert ledger.releases() == []
-
-
 def test_who_and_why_are_in_the_ledger_and_its_exports_and_cannot_be_given_by_the_caller(ledger):
-    from ppsets_core.ledger.accounts import Actor
-
     account = opened(ledger)
     forged = Actor(ISSUER, "someone else")
     held(ledger, person("carl", CURATOR)).release(records(), PLAN, account, reason=WHY, actor=forged)
