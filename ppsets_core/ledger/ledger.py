@@ -75,13 +75,15 @@ class Ledger:
         return self._seen[1]
 
     def accounts(self) -> tuple[Account, ...]:
+        """All accounts."""
         return self.snapshot().accounts
 
     def account(self, name: str) -> Account:
+        """The account of that name, however it is spelt."""
         return _account(self.snapshot(), name)
 
     def releases(self, account: str | None = None) -> list[Release]:
-        """All charges in the order they were made, whatever the clock said."""
+        """All charges in the order they were made, or those to one account, by name."""
         return [one for one in self.snapshot().releases if account in (None, one.account)]
 
     def knows(self, calibration: Calibration) -> bool:
@@ -111,6 +113,10 @@ class Ledger:
 
         Asking opens and charges nothing. Only the source's name is read from the records: asking must not reveal
         whether the ledger has met them.
+
+        records: as `read_scores` returns them.
+        name: of the data set; it is stored and exported, so it must name no patient.
+        budget: the ε that any one patient may ever lose; needed for a new account, and an error where it differs.
         """
         return self.account_named(PurePath(records.source).stem if name is None else name, budget)
 
@@ -145,7 +151,12 @@ class Ledger:
     # Changing
 
     def open_account(self, name: str, budget: float | str | Decimal, **by: Unpack[By]) -> Account:
-        """Open an account. A name is taken once, however it is spelt; its budget can only be raised."""
+        """Open an account. A name is taken once, however it is spelt; its budget can only be raised.
+
+        name: of the data set; it must name no patient.
+        budget: the ε that any one patient may ever lose.
+        actor, reason: who opens it and why; both are stored and exported.
+        """
         because = self._sign(STEWARD, by)
         name, exact = _checked_name(name), amount(budget)
         with self._store.writing() as log:
@@ -157,7 +168,12 @@ class Ledger:
         return Account(name, exact, Decimal(0))
 
     def raise_budget(self, name: str, budget: float | str | Decimal, **by: Unpack[By]) -> Account:
-        """Set a larger budget, for good and on record."""
+        """Set a larger budget, for good and on record.
+
+        name: of the account.
+        budget: the new ε that any one patient may ever lose; larger than before.
+        actor, reason: who raises it and why; both are stored and exported.
+        """
         because, exact = self._sign(STEWARD, by), amount(budget)
         with self._store.writing() as log:
             current = _account(snapshot_of(log.entries), name)

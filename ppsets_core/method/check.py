@@ -71,6 +71,14 @@ def evaluate(
 ) -> Evaluation:
     """Coverage and sizes of the sets that a calibration, or a bare threshold, cuts out of labelled records.
 
+    Parameters
+    ----------
+    probabilities : one row per record, one column per class; each row adds up to 1
+    labels : the column number of each record's true class
+    calibration : a calibration or simulation, or a bare threshold in [0, 1]
+    classes : names of the columns; refused where they are not the calibration's
+    groups : each record's group, where the calibration has a threshold for each group
+
     >>> e = evaluate([[0.75, 0.25], [0.5, 0.5]], [1, 0], 0.5)
     >>> e.coverage, e.mean_size, e.size_counts.tolist()
     (0.5, 1.5, [0, 1, 1])

@@ -14,6 +14,11 @@ from ppsets_core.validation import check_alpha, check_labels, check_probabilitie
 def conformity_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """S(x, y) = 1 − p̂(x)_y for each record's true class, given as a column number.
 
+    Parameters
+    ----------
+    probabilities : one row per record, one column per class; each row adds up to 1
+    labels : the column number of each record's true class
+
     >>> conformity_scores([[0.75, 0.25], [0.5, 0.5]], [0, 1])
     array([0.25, 0.5 ])
     """
@@ -29,6 +34,11 @@ def conformal_rank(n: int, alpha: float) -> int:
 
 def nonprivate_threshold(scores: np.ndarray, alpha: float) -> float:
     """Ordinary split conformal: the ⌈(1−α)(n+1)⌉-th smallest score, or 1 where there are too few. Not private.
+
+    Parameters
+    ----------
+    scores : conformity scores in [0, 1]
+    alpha : allowed miss rate, above 0 and at most 0.5
 
     >>> nonprivate_threshold([0.1, 0.2, 0.3, 0.4], 0.5)
     0.3
@@ -47,8 +57,12 @@ def prediction_sets(
 ) -> np.ndarray:
     """Which classes are in each record's set {y : S(x, y) ≤ ŝ}, as booleans (N, K); a set may be empty or full.
 
-    `calibration` may be a bare threshold. `classes` names the columns, and others than the calibration's are refused.
-    `groups` says each record's group where the calibration has a threshold for each.
+    Parameters
+    ----------
+    probabilities : one row per record, one column per class; each row adds up to 1
+    calibration : a calibration or simulation, or a bare threshold in [0, 1]
+    classes : names of the columns; refused where they are not the calibration's
+    groups : each record's group, where the calibration has a threshold for each group
 
     >>> prediction_sets([[0.75, 0.25], [0.5, 0.5]], 0.5)
     array([[ True, False],
@@ -69,7 +83,15 @@ def ranked_sets(
     classes: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
 ) -> list[list[int]]:
-    """The classes of each set as column numbers, most probable first."""
+    """The classes of each set as column numbers, most probable first.
+
+    Parameters
+    ----------
+    probabilities : one row per record, one column per class; each row adds up to 1
+    calibration : a calibration or simulation, or a bare threshold in [0, 1]
+    classes : names of the columns; refused where they are not the calibration's
+    groups : each record's group, where the calibration has a threshold for each group
+    """
     members = prediction_sets(probabilities, calibration, classes=classes, groups=groups)
     order = np.argsort(-np.asarray(probabilities, dtype=np.float64), axis=1, kind="stable")
     return [[int(y) for y in ranking if inside[y]] for ranking, inside in zip(order, members, strict=True)]

@@ -58,7 +58,18 @@ def random_splits(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[SplitResult]:
-    """One result per setting, over `repetitions` splits that all settings share. `progress` may raise to cancel."""
+    """Simulate calibrations over random splits of public records; one result per setting, all on the same splits.
+
+    Parameters
+    ----------
+    probabilities : one row per record, one column per class
+    labels : the column number of each record's true class
+    n : how many records of each split calibrate; the others are evaluated
+    settings : rule, α, ε and the like of each calibration
+    repetitions : number of splits
+    rng : such as `numpy.random.default_rng(0)`
+    progress : called with splits done and their number; may raise to cancel
+    """
     probabilities = check_probabilities(probabilities)
     labels = check_labels(labels, *probabilities.shape)
     n, repetitions = check_n(n), check_n(repetitions)
