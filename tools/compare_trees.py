@@ -70,8 +70,9 @@ except ImportError:
 
 def facts(found):
     told = {name: getattr(found, name) for name in ("m", "gamma", "level", "rank", "coverage_lower", "epsilon")}
-    beside = getattr(found, novelty)
-    return told | ({name: getattr(beside, name) for name in ("alpha", "m", "epsilon", "rank")} if beside else {})
+    if (beside := getattr(found, novelty)) is not None:
+        told |= {f"novelty {name}": getattr(beside, name) for name in ("alpha", "m", "epsilon", "rank")}
+    return told
 
 def digest(array):
     return hashlib.sha256(array.tobytes()).hexdigest()

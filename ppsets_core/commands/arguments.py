@@ -1,12 +1,10 @@
 """Arguments that several verbs share, and what they mean."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from ppsets_core.method.plan import DIAGNOSIS, NOVELTY_ALPHA
 from ppsets_core.method.rules import DEFAULT, RULES
-from ppsets_core.places import ledger_path
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +19,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         help=f"promise the coverage within each '{DIAGNOSIS}', or within each group of this column (with --groups)",
     )
     parser.add_argument("--groups", help="the groups of the --per column, separated by commas: --groups north,south")
-    parser.add_argument("--json", action="store_true", help="JSON on standard output")
+    add_json(parser)
 
 
 def target(args: argparse.Namespace) -> dict[str, Any]:
@@ -48,9 +46,11 @@ def add_novelty(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ledger", type=Path, default=ledger_path(), help="ledger file (default %(default)s)")
+def add_json(parser: argparse.ArgumentParser, what: str = "JSON on standard output") -> None:
+    parser.add_argument("--json", action="store_true", help=what)
 
 
-def add_reason(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--reason", help="why, as the ledger and its exports keep it; it must name no patient")
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """Of labelled X-rays, which are used."""
+    parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
+    parser.add_argument("--split", help="only the X-rays with this value in the labels CSV's column `split`")

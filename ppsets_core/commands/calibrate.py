@@ -2,19 +2,18 @@
 
 import argparse
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-from ppsets_core.commands.arguments import add_ledger, add_novelty, add_reason, add_target, target
+from ppsets_core.commands.account import add_account, known, say_budget
+from ppsets_core.commands.arguments import add_novelty, add_target, target
 from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
-from ppsets_core.commands.progress_bar import ProgressBar
+from ppsets_core.commands.standard_error import ProgressBar, say
 from ppsets_core.data.counts import Selection, select
 from ppsets_core.data.parts import are_training, parts_in_words
 from ppsets_core.data.source import is_large, open_source
-from ppsets_core.errors import FileError, LedgerError
-from ppsets_core.ledger import Account, Ledger
-from ppsets_core.ledger.amounts import shown
+from ppsets_core.errors import FileError
+from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.counts import Countable, need_labels
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
@@ -22,20 +21,14 @@ from ppsets_core.run import Executor
 from ppsets_core.wording import familiar_or_not, guarantee, released, remedy, scope
 
 HELP = "draw a private threshold from a score file and charge its ε to the data set's budget"
-DATASET_HELP = (
-    "the data set's name (default: the score file's); it is kept in the ledger and its exports and must name no patient"
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON; or a folder of Parquet")
     add_target(parser)
     add_novelty(parser)
-    parser.add_argument("--dataset", help=DATASET_HELP)
     parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
-    parser.add_argument("--budget", help="total ε that any one patient of it may ever lose; needed the first time")
-    add_ledger(parser)
-    add_reason(parser)
+    add_account(parser, "score file")
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
     parser.add_argument("--all-records", action="store_true", help="use every record of a patient, not one (weaker)")
     add_cluster(parser)
@@ -48,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _release(args: argparse.Namespace, records: Countable) -> int:
     planned, ledger = _plan(args, records), Ledger(args.ledger)
-    account = _account(ledger, records, args.dataset or Path(args.scores).stem, args.budget)
+    name = args.dataset or Path(args.scores).stem
+    account = known(ledger.account_for(records, name, args.budget), name)
     out = _reserve(args.out)
     try:
         calibration = ledger.release(records, planned, account, reason=args.reason)
@@ -61,7 +55,7 @@ def _release(args: argparse.Namespace, records: Countable) -> int:
             out.write_text(calibration.to_json(), encoding="utf-8")
         except OSError as error:
             print(calibration.to_json(), end="")
-            _say(_not_written(ledger, account.name, calibration, error, args))
+            say(_not_written(ledger, account.name, calibration, error, args))
             return 2
     if args.json:
         print(calibration.to_json(), end="")
@@ -71,7 +65,7 @@ def _release(args: argparse.Namespace, records: Countable) -> int:
         print(remedy(calibration) if calibration.is_trivial else scope(calibration))
         if calibration.novelty is not None and not calibration.is_trivial:
             print(familiar_or_not(calibration))
-    _say(_what_is_left(ledger, account, args.ledger))
+    say_budget(ledger, account, args.ledger)
     return 0
 
 
@@ -82,10 +76,10 @@ def _records(args: argparse.Namespace, executor: Executor) -> Selection:
     if small and (splits := source.splits()) is not None:
         trained = are_training(splits)
         parts = parts_in_words(splits[splits == args.split if args.split else ~trained], int(trained.sum()))
-        _say(parts if args.split else f"{parts} --split uses one of them.")
+        say(parts if args.split else f"{parts} --split uses one of them.")
     choosing = ProgressBar("Choosing one record per patient")
     chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
-    _say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
+    say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
     return replace(chosen, progress=ProgressBar("Counting"))
 
 
@@ -98,15 +92,6 @@ def _plan(args: argparse.Namespace, records: Countable) -> Plan:
         need_labels(records.source, records.classes)
     classes = records.classes if args.per == DIAGNOSIS else None
     return plan(len(records), args.alpha, args.epsilon, classes=classes, **target(args))
-
-
-def _what_is_left(ledger: Ledger, account: Account, path: Path) -> str:
-    """After a trivial plan a new account is not opened, and has all of its budget."""
-    now = next((one for one in ledger.accounts() if one.name == account.name), account)
-    return (
-        f"Budget of '{now.name}': {shown(now.budget)}, of which releases under this name have cost {shown(now.spent)}. "
-        f"Ledger: {path}"
-    )
 
 
 def _not_written(
@@ -134,13 +119,6 @@ def _what_was_read(read: int, patients: int | None, unit: str) -> str:
     return f"{read:,} records of {patients:,} patients; one of each is used, so ε protects the patient."
 
 
-def _account(ledger: Ledger, records: Countable, name: str, budget: str | None) -> Account:
-    account = ledger.account_for(records, name, budget)
-    if account is None:
-        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
-    return account
-
-
 def _reserve(out: Path | None) -> Path | None:
     """Make the output file before anything is spent, so that a release is not drawn and then lost."""
     if out is None:
@@ -152,7 +130,3 @@ def _reserve(out: Path | None) -> Path | None:
     except OSError as error:
         raise FileError(f"{out} cannot be written ({error.strerror}). Nothing was spent.") from None
     return out
-
-
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)

@@ -3,24 +3,21 @@
 import argparse
 import json
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ppsets_core.commands.arguments import add_ledger, add_reason
-from ppsets_core.commands.calibrate import DATASET_HELP
+from ppsets_core.commands.account import add_account, known, say_budget
+from ppsets_core.commands.arguments import add_json
 from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import is_table, open_table, read_table, saved_calibration
-from ppsets_core.commands.progress_bar import ProgressBar
-from ppsets_core.commands.score import tell_refused
+from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
 from ppsets_core.data import Records, one_per_patient
 from ppsets_core.data.counts import Selection, check_records, select
 from ppsets_core.data.source import is_data_set
-from ppsets_core.errors import InputError, LedgerError
+from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
-from ppsets_core.ledger.amounts import shown
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_counts
 from ppsets_core.method.counts import Countable
@@ -47,12 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis (twice the noise), not all together"
     )
-    parser.add_argument("--dataset", help=f"with --private: {DATASET_HELP}")
-    parser.add_argument("--budget", help="with --private: total ε that any one patient may ever lose; the first time")
     parser.add_argument("--all-records", action="store_true", help="with --private: every record of a patient, not one")
-    add_ledger(parser)
-    add_reason(parser)
-    parser.add_argument("--json", action="store_true", help="JSON on standard output")
+    add_account(parser, "file", only="with --private: ")
+    add_json(parser)
     add_cluster(parser)
 
 
@@ -96,7 +90,7 @@ def _selected(args: argparse.Namespace, calibration: Drawn, executor: Executor) 
 
 def _tell_unchecked(without: int, of: int) -> None:
     if without > 0:
-        _say(f"{without:,} of {of:,} rows are not checked: of the training part, or without a known label.")
+        say(f"{without:,} of {of:,} rows are not checked: of the training part, or without a known label.")
 
 
 def _table(args: argparse.Namespace, calibration: Drawn) -> Records:
@@ -117,7 +111,7 @@ def _xrays(args: argparse.Namespace, calibration: Drawn) -> Records:
     folder = read_folder(args.patients, labels=args.labels, split=args.split, classes=model.classes)
     predicted = predict_folder(model, folder)
     records, unknown = records_of(Path(args.patients).stem, model, predicted)
-    tell_refused((*predicted.refused, *unknown))
+    say_refused((*predicted.refused, *unknown))
     return records if not calibration.group_names else _all_of(records, calibration, args.group)
 
 
@@ -130,16 +124,10 @@ def _all_of(records: Records, calibration: Drawn, group: str | None) -> Records:
 def _release(args: argparse.Namespace, records: Countable, calibration: Drawn) -> int:
     ledger = Ledger(args.ledger)
     name = args.dataset or Path(args.patients).stem
-    account = ledger.account_for(records, name, args.budget)
-    if account is None:
-        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
+    account = known(ledger.account_for(records, name, args.budget), name)
     check = ledger.check(records, calibration, account, args.epsilon, per=args.by, reason=args.reason)
     print(_private_json(check, calibration) if args.json else _private_lines(check, calibration))
-    now = ledger.account(account.name)
-    _say(
-        f"Budget of '{now.name}': {shown(now.budget)}, of which releases under this name have cost {shown(now.spent)}. "
-        f"Ledger: {args.ledger}"
-    )
+    say_budget(ledger, account, args.ledger)
     return 0
 
 
@@ -166,6 +154,7 @@ def _numbers(line: Line) -> str:
 
 
 def _as_json(found: Check, calibration: Drawn) -> str:
+    parts = ("by_diagnosis", "by_group", "by_size")
     document = {
         "private": False,
         "promised": 1 - calibration.alpha,
@@ -174,9 +163,7 @@ def _as_json(found: Check, calibration: Drawn) -> str:
         "words": found.words,
         "mean_size": found.evaluation.mean_size,
         "overall": _document(found.overall),
-        "by_diagnosis": {line.name: _document(line) for line in found.by_diagnosis},
-        "by_group": {line.name: _document(line) for line in found.by_group},
-        "by_size": {line.name: _document(line) for line in found.by_size},
+        **{part: {line.name: _document(line) for line in getattr(found, part)} for part in parts},
         "sets_of_one": {"records": found.single.records, "right": found.single.covered},
         "note": OWN_VIEW,
     }
@@ -218,7 +205,3 @@ def _private_json(check: PrivateCheck, calibration: Drawn) -> str:
         "verdicts": Promise(calibration).judge_private(check),
     }
     return json.dumps(document, ensure_ascii=False, indent=2)
-
-
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)

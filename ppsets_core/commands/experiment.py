@@ -2,12 +2,12 @@
 
 import argparse
 import shlex
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ppsets_core.commands.progress_bar import ProgressBar
+from ppsets_core.commands.arguments import add_json
+from ppsets_core.commands.standard_error import ProgressBar, say
 from ppsets_core.errors import FileError, InputError
 
 HELP = "run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture"
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         options = names.add_parser(name, help=what, description=what)
         options.add_argument("--seed", type=int, default=0, help="of every random draw (default 0)")
         options.add_argument("--out", type=Path, help=f"folder to write to (default runs/{name})")
-        options.add_argument("--json", action="store_true", help="the JSON on standard output, instead of tables")
+        add_json(options, "the JSON on standard output, instead of tables")
         if name in WITH_SPLITS:
             options.add_argument("--splits", type=int, help="number of random splits (default: as in the docs)")
         if name == "two-by-two":
@@ -73,8 +73,8 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     picture = draw_page(page, figures)
     print(text if args.json else findings.as_text(), end="")
     if picture is None:
-        print("No picture was drawn: that takes Chromium or Chrome. The page shows the same.", file=sys.stderr)
-    print(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}", file=sys.stderr)
+        say("No picture was drawn: that takes Chromium or Chrome. The page shows the same.")
+    say(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}")
 
 
 def _options(given: dict[str, Any], seed: int, out: Path) -> dict[str, Any]:

@@ -4,8 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from ppsets_core.commands.arguments import add_ledger, add_reason
-from ppsets_core.errors import FileError, InputError, LedgerError
+from ppsets_core.commands.account import add_ledger, add_reason
+from ppsets_core.commands.arguments import add_json
+from ppsets_core.commands.files import write_new
+from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.files.names import visible
 from ppsets_core.ledger import Ledger, Release
 from ppsets_core.ledger.accounts import TRAINING
@@ -17,7 +19,7 @@ HELP = "budgets and releases: list them, raise a budget, or write what a release
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_ledger(parser)
-    parser.add_argument("--json", action="store_true", help="list as JSON")
+    add_json(parser, "list as JSON")
     parser.set_defaults(action=_list)
     actions = parser.add_subparsers(metavar="ACTION", title="actions (without one: list accounts and releases)")
     raising = actions.add_parser("raise", help="set a larger budget, for good and on record")
@@ -72,22 +74,13 @@ def _export(ledger: Ledger, args: argparse.Namespace) -> int:
         raise LedgerError(f"The ledger has no release {args.id}. `ppsets ledger` lists them.")
     if found[0].kind == TRAINING:
         raise LedgerError(f"Release {args.id} is a training: what came out is its weights, which are not kept here.")
-    if found[0].check is not None:
-        text = found[0].check.to_json()
-    elif found[0].calibration is not None:
-        text = found[0].calibration.to_json()
-    else:
+    released = found[0].check or found[0].calibration
+    if released is None:
         raise LedgerError(f"Release {args.id} was charged and has no threshold: it is being drawn or was interrupted.")
     if args.out is None:
-        print(text, end="")
+        print(released.to_json(), end="")
         return 0
-    try:
-        with args.out.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise FileError(f"{args.out} exists; choose another name.") from None
-    except OSError as error:
-        raise FileError(f"{args.out} cannot be written ({error.strerror}). Choose another place.") from None
+    write_new(args.out, released.to_json())
     print(f"Release {args.id}: {args.out}")
     return 0
 

@@ -2,13 +2,12 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
+from ppsets_core.commands.arguments import add_json
 from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import is_table, open_table, read_table, saved_calibration, write_all_new, write_new
-from ppsets_core.commands.progress_bar import ProgressBar
-from ppsets_core.commands.score import tell_refused
+from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
 from ppsets_core.data.source import is_data_set
 from ppsets_core.diagnose.exports import WRITERS, json_of, summary_of, write_sets
 from ppsets_core.diagnose.novelty import UNFAMILIAR
@@ -42,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write all sets, as .csv, .parquet or .json; of a data set: a folder. Must not exist yet",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json(parser, "print JSON instead of a table")
     parser.add_argument(
         "--report",
         type=Path,
@@ -68,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     if args.sr:
         reports = structured_reports(sets)
         write_all_new(args.sr, reports)
-        print(f"{len(reports):,} of {len(sets):,} X-rays have a structured report in {args.sr}.", file=sys.stderr)
+        say(f"{len(reports):,} of {len(sets):,} X-rays have a structured report in {args.sr}.")
     if args.out is not None:
         write_new(args.out, WRITERS[args.out.suffix.casefold()](sets))
     if args.json:
@@ -115,7 +114,7 @@ def _of_xrays(args: argparse.Namespace, calibration: Drawn) -> SetTable:
     folder = read_folder(given, classes=model.classes, keep_unlabelled=True)
     calibration.check_fits(model.classes, model.fingerprint)
     found = examine(model, folder, thumbnails=args.report is not None)
-    tell_refused(found.refused)
+    say_refused(found.refused)
     if not len(found):
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")
     return sets_of(found.records, calibration, group=args.group, xrays=found)

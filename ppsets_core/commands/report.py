@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ppsets_core.commands.arguments import add_ledger
+from ppsets_core.commands.account import add_ledger
 from ppsets_core.commands.files import saved_calibration, write_new
 from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger

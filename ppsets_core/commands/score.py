@@ -4,26 +4,24 @@ import argparse
 import csv
 import io
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ppsets_core.commands.arguments import add_json, add_labels
 from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.files import check_new, write_new
-from ppsets_core.commands.progress_bar import ProgressBar
+from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files import Refused
 from ppsets_core.files.names import plain_cell
 from ppsets_core.run import IN_PROCESS, map_tasks
 
 HELP = "write the model's class probabilities for a folder of labelled X-rays"
-SHOWN = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", help="directory or zip of X-rays (PNG, JPEG, TIFF, DICOM)")
-    parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
-    parser.add_argument("--split", help="only the X-rays with this value in the labels CSV's column `split`")
+    add_labels(parser)
     parser.add_argument(
         "--out",
         required=True,
@@ -31,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "known; or a folder, for the same as Parquet in parts: stopped and repeated, it keeps the parts that are there",
     )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
-    parser.add_argument("--json", action="store_true", help="print a summary as JSON")
+    add_json(parser, "print a summary as JSON")
     add_cluster(parser)
 
 
@@ -50,10 +48,10 @@ def run(args: argparse.Namespace) -> int:
 
     model = load_model(args.weights)
     folder = read_folder(args.folder, labels=args.labels, split=args.split, classes=model.classes)
-    scores = predict_folder(model, folder, progress=show_done)
-    tell_refused(scores.refused)
+    scores = predict_folder(model, folder, progress=ProgressBar("Scoring X-rays"))
+    say_refused(scores.refused)
     numbers, unknown = known_labels(model, scores.names, scores.labels)
-    tell_refused(unknown)
+    say_refused(unknown)
     refused = (*scores.refused, *unknown)
     kept = [place for place, number in enumerate(numbers) if number >= 0]
     columns = {
@@ -63,22 +61,19 @@ def run(args: argparse.Namespace) -> int:
     if (patients := known_patients([scores.patients[place] for place in kept])) is not None:
         columns["patient"] = [plain_cell(str(patient)) for patient in patients]
     if note := patients_note(scores.patients):
-        print(note, file=sys.stderr)
+        say(note)
     if model.fingerprint:
         columns["model"] = [model.fingerprint] * len(kept)
     if scores.novelty is not None:
         columns["novelty"] = [repr(number) for number in scores.novelty[kept].tolist()]
     else:
-        print(f"No novelty is written. {NOT_OF_THESE}", file=sys.stderr)
+        say(f"No novelty is written. {NOT_OF_THESE}")
     shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
     header = [*columns, *map(plain_cell, model.classes)]
-    rows = [[*facts, *row] for *facts, row in zip(*columns.values(), shares, strict=True)]
-    _write(out, header, rows)
-    if args.json:
-        print(json.dumps({"out": args.out, "scored": len(rows), "refused": [vars(item) for item in refused]}))
-    else:
-        print(f"{len(rows)} X-rays scored, {len(refused)} left out: {args.out}")
-    return 0
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *zip(*columns.values(), *zip(*shares, strict=True), strict=True)])
+    write_new(out, text.getvalue())
+    return _sum_up(args, len(kept), refused)
 
 
 def _run_parts(args: argparse.Namespace) -> int:
@@ -109,34 +104,19 @@ def _run_parts(args: argparse.Namespace) -> int:
     except OSError as error:
         raise FileError(f"{out} cannot be written to ({error.strerror}). Choose a folder you may write to.") from error
     if note := patients_note([xray.patient for xray in folder.xrays]):
-        print(note, file=sys.stderr)
-    tell_refused(refused)
+        say(note)
+    say_refused(refused)
     rows = sum(part.rows for part in parts)
     if not rows:
         raise FileError("No X-ray could be scored: see what was left out, and why, above.")
+    return _sum_up(args, rows, refused, len(jobs))
+
+
+def _sum_up(args: argparse.Namespace, scored: int, refused: Sequence[Refused], parts: int | None = None) -> int:
     if args.json:
-        summary = {"out": args.out, "scored": rows, "parts": len(jobs), "refused": [vars(item) for item in refused]}
-        print(json.dumps(summary))
+        written = {} if parts is None else {"parts": parts}
+        print(json.dumps({"out": args.out, "scored": scored, **written, "refused": [vars(item) for item in refused]}))
     else:
-        print(f"{rows} X-rays scored, {len(refused)} left out: {len(jobs)} parts in {args.out}")
+        where = args.out if parts is None else f"{parts} parts in {args.out}"
+        print(f"{scored} X-rays scored, {len(refused)} left out: {where}")
     return 0
-
-
-def show_done(done: int, total: int) -> None:
-    """Show on a terminal how many are done."""
-    if sys.stderr.isatty():
-        print(f"\r{done} of {total}", end="" if done < total else "\n", file=sys.stderr, flush=True)
-
-
-def tell_refused(refused: Sequence[Refused]) -> None:
-    """Names what was left out and why, the first few, on stderr."""
-    for item in refused[:SHOWN]:
-        print(f"left out {item.name}: {item.reason}", file=sys.stderr)
-    if len(refused) > SHOWN:
-        print(f"left out {len(refused) - SHOWN} more", file=sys.stderr)
-
-
-def _write(path: Path, header: list[str], rows: list[list[str]]) -> None:
-    text = io.StringIO()
-    csv.writer(text).writerows([header, *rows])
-    write_new(path, text.getvalue())

@@ -3,15 +3,15 @@
 import argparse
 import json
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppsets_core.commands.arguments import add_ledger, add_reason
+from ppsets_core.commands.account import add_account, known
+from ppsets_core.commands.arguments import add_json, add_labels
 from ppsets_core.commands.files import check_new
-from ppsets_core.commands.score import show_done, tell_refused
-from ppsets_core.errors import InputError, LedgerError
+from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
+from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import PRIVATE_TRAINING
@@ -27,15 +27,9 @@ DP_OPTIONS = ("dp_delta", "clip", "dataset", "budget")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", help="directory or zip of labelled X-rays")
-    parser.add_argument("--labels", help="CSV with columns file,label[,patient]; else sub-folder names or a CSV inside")
-    parser.add_argument("--split", help="only the X-rays with this value in the labels CSV's column `split`")
+    add_labels(parser)
     parser.add_argument("--out", required=True, help="safetensors file to write")
-    parser.add_argument(
-        "--from",
-        dest="start",
-        default="bundled",
-        help="bundled (default) or a safetensors file",
-    )
+    parser.add_argument("--from", dest="start", default="bundled", help="bundled (default) or a safetensors file")
     parser.add_argument(
         "--classes",
         help="classes to learn, separated by commas; X-rays of other labels are left out. Default: the labels that "
@@ -47,14 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="default 0; refused with --dp-epsilon, whose noise nobody may repeat")
     parser.add_argument("--dp-epsilon", type=float, help="train the last layer with this ε of differential privacy")
     parser.add_argument("--dp-delta", type=float, help="δ, below 1 / number of X-rays; default a tenth of that")
-    parser.add_argument("--dataset", help="with --dp-epsilon: the account to charge (default: the data's own name)")
-    parser.add_argument(
-        "--budget", help="with --dp-epsilon: total ε that any one patient may ever lose; the first time"
-    )
-    add_ledger(parser)
-    add_reason(parser)
+    add_account(parser, "folder", only="with --dp-epsilon: ")
     parser.add_argument("--clip", type=float, help="norm to which each X-ray's gradient is clipped, default 1")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json(parser, "print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,12 +58,13 @@ def run(args: argparse.Namespace) -> int:
     classes = _classes(args, base)
     folder = read_folder(args.data, labels=args.labels, split=args.split, classes=classes or (), to_learn=True)
     side, total = base.preprocessing.side, len(folder.xrays)
-    data, refused = read_training_set(folder, side, classes=classes, progress=lambda done: show_done(done, total))
-    tell_refused(refused)
-    print(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}", file=sys.stderr)
+    reading = ProgressBar("Reading X-rays")
+    data, refused = read_training_set(folder, side, classes=classes, progress=lambda done: reading(done, total))
+    say_refused(refused)
+    say(f"{len(data)} X-rays of {len(data.classes)} classes: {', '.join(data.classes)}")
     privacy, payment = None, None
     if args.dp_epsilon is not None:
-        print(PRIVATE_TRAINING, file=sys.stderr)
+        say(PRIVATE_TRAINING)
         privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
         payment = _payment(args, privacy)
     charge = payment.charge if payment else None
@@ -124,12 +114,10 @@ def _recipe(recipe: "LastLayerRecipe", args: argparse.Namespace) -> "LastLayerRe
 def _show(epoch: "Epoch") -> None:
     held_out = f"  held out: accuracy {epoch.accuracy:.3f}, macro recall {epoch.macro_recall:.3f}"
     shares = "" if math.isnan(epoch.accuracy) else held_out
-    print(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{shares}", file=sys.stderr, flush=True)
+    say(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{shares}")
 
 
 def _payment(args: argparse.Namespace, privacy: "Privacy") -> TrainingPayment:
     ledger, name = Ledger(args.ledger), args.dataset or Path(args.data).resolve().stem
-    account = ledger.account_named(name, args.budget)
-    if account is None:
-        raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
+    account = known(ledger.account_named(name, args.budget), name)
     return TrainingPayment(ledger, account, privacy.epsilon, privacy.delta, reason=args.reason)

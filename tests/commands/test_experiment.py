@@ -5,7 +5,7 @@ import pytest
 
 from ppsets_core.__main__ import main
 from ppsets_core.commands.experiment import NAMES
-from ppsets_core.commands.progress_bar import ProgressBar
+from ppsets_core.commands.standard_error import ProgressBar
 from ppsets_core.explore.page import draw_page, write_page
 from ppsets_core.explore.style import figure
 

@@ -1,14 +1,29 @@
-"""A progress bar on standard error; nothing is written unless that is a terminal."""
+"""What is said on standard error: sentences, what was left out, and, on a terminal, how far it is."""
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import TextIO
 
+from ppsets_core.files import Refused
 from ppsets_core.progress import Pace
 from ppsets_core.wording import duration
 
 WIDTH, EVERY = 30, 0.2
 """Characters of the bar, and seconds between two drawings of it."""
+MOST_REFUSED = 20
+
+
+def say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def say_refused(refused: Sequence[Refused]) -> None:
+    """Name what was left out and why, the first few."""
+    for item in refused[:MOST_REFUSED]:
+        say(f"left out {item.name}: {item.reason}")
+    if len(refused) > MOST_REFUSED:
+        say(f"left out {len(refused) - MOST_REFUSED} more")
 
 
 class ProgressBar(Pace):
