@@ -209,16 +209,12 @@ class Selection:
     def check_plan(self, planned: Plan) -> None:
         check_number(self.n, planned)
         check_columns(self.source, planned, self.classes, self.data_set.names)
-        if sum(target.m for target in planned.targets) > MOST_CELLS:
-            raise InputError(
-                f"{planned.groups:,} thresholds of {planned.m:,} bins each are too many; choose a smaller m."
-            )
 
     def counts(self, planned: Plan, cohorts: Cohorts) -> Counts:
         """Read everything once: check every row, count those that are used, and who they are."""
         self.check_plan(planned)
         total = sum_tasks(count_task, self._tasks(planned, cohorts), self.executor, self.progress)
-        if total.read != self.read:
+        if (total.read, total.n) != (self.read, self.n):
             raise FileError(CHANGED.format(source=self.source))
         return replace(total, unit=self.unit)
 
@@ -322,6 +318,8 @@ class _Counting:
     """Counts as they grow, batch by batch, in the same memory."""
 
     def __init__(self, planned: Plan, cohorts: Cohorts | None) -> None:
+        if sum(target.m for target in planned.targets) > MOST_CELLS:
+            raise InputError(f"{planned.groups:,} thresholds of {planned.m:,} bins are too many; choose a smaller m.")
         self._plan, self._cohort, self._n = planned, None if cohorts is None else cohorts(), 0
         self._counters = [BinCounter(target.m) for target in planned.targets]
 

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,17 +109,23 @@ def test_it_names_the_data_set_that_paid_and_the_day():
 VALID = json.loads(calibrate(SCORES, 0.1, 1.0, method="paper").to_json())
 
 
-def test_version_4_is_read_and_older_ones_are_refused():
-    (target,) = VALID["targets"]
-    old = {name: value for name, value in VALID.items() if name != "targets"} | {"version": 4, "familiarity": None}
-    old |= {name: target[name] for name in ("threshold", "m", "gamma", "level", "rank")}
-    old |= {"groups": 1, "group_names": []}
-    assert Calibration.from_json(json.dumps(old)) == Calibration.from_json(json.dumps(VALID))
-    for name in ("threshold", "m", "familiarity", "groups"):
+VERSION_4 = json.loads((Path(__file__).parents[1] / "reference" / "calibrations_version_4.json").read_text())
+
+
+@pytest.mark.parametrize("old", VERSION_4, ids=lambda old: f"{old['kind']} {old['method']} {old['per']} {old['n']}")
+def test_version_4_is_read_strictly_and_older_ones_are_refused(old):
+    """As the program wrote them while version 4 was its own: with and without novelty, for all or each of some."""
+    read = read_calibration(json.dumps(old))
+    thresholds = [old["threshold"]] if old["per"] is None else [*old["thresholds"].values()]
+    assert [*read.thresholds] == thresholds
+    assert read.novelty_threshold == (old["familiarity"] or {}).get("threshold")
+    assert (read.m, read.gamma, read.level, read.rank) == tuple(old[name] for name in ("m", "gamma", "level", "rank"))
+    assert read_calibration(read.to_json()) == read
+    for name in old:
         with pytest.raises(InputError, match="cannot be used"):
-            Calibration.from_json(json.dumps({key: value for key, value in old.items() if key != name}))
+            read_calibration(json.dumps({key: value for key, value in old.items() if key != name}))
     with pytest.raises(InputError, match="version is neither 4 nor 5"):
-        Calibration.from_json(json.dumps(old | {"version": 3}))
+        read_calibration(json.dumps(old | {"version": 3}))
 
 
 CHANGES = {
@@ -251,3 +258,11 @@ def test_a_plan_for_another_number_of_records_is_refused():
         made_by(None).counts(plan(10, 0.1, 1.0))
     with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
         simulate(SCORES, plan(10, 0.1, 1.0), np.random.default_rng(0))
+
+
+def test_more_bins_than_memory_holds_are_refused_before_anything_is_counted():
+    classes = tuple(f"c{number}" for number in range(200))
+    records = Records("many", SCORES, classes, labels=np.zeros(len(SCORES), dtype=int))
+    planned = plan(len(SCORES), 0.1, 1.0, per="diagnosis", classes=classes, m=10**6)
+    with pytest.raises(InputError, match="200 thresholds of 1,000,000 bins are too many; choose a smaller m"):
+        records.counts(planned)
