@@ -63,7 +63,21 @@ class SetTable:
         return len(self.records)
 
     def __getitem__(self, row: int) -> "SetRow":
-        return SetRow(self, row)
+        number = self.labels[row]
+        seen = () if self.xrays is None else (self.xrays.doubts[row], self.xrays.thumbnails[row])
+        return SetRow(
+            self,
+            row,
+            self.names[row],
+            self.classes,
+            self.probabilities[row],
+            tuple(self.ranked[row]),
+            READINGS[self.readings[row]],
+            None if number < 0 else self.classes[number],
+            bool(self.missed[row]),
+            None if self.unfamiliar is None else bool(self.unfamiliar[row]),
+            *seen,
+        )
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -74,7 +88,7 @@ class SetTable:
         assert self.records.probabilities is not None
         return self.records.probabilities
 
-    @property
+    @cached_property
     def labels(self) -> np.ndarray:
         """The true diagnosis of each, as a column number; −1 where it is unknown."""
         return np.full(len(self), -1) if self.records.labels is None else self.records.labels
@@ -177,26 +191,28 @@ class SetTable:
         return sorted(chosen.tolist(), key=lambda row: ORDERS[order](self[row]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SetRow:
-    """One row of a SetTable, for a card or a line."""
+    """One row of a SetTable, for a card or a line.
+
+    shares: the probability of each class, in the order of the classes.
+    members: the set, likeliest first.
+    label: the true diagnosis, where it is known.
+    is_unfamiliar: None where that cannot be known.
+    """
 
     table: SetTable = field(repr=False)
     number: int
-
-    @property
-    def name(self) -> str:
-        return self.table.names[self.number]
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.table.classes
-
-    @property
-    def shares(self) -> np.ndarray:
-        """The probability of each class, in the order of the classes."""
-        found: np.ndarray = self.table.probabilities[self.number]
-        return found
+    name: str
+    classes: tuple[str, ...]
+    shares: np.ndarray
+    members: tuple[str, ...]
+    reading: str
+    label: str | None
+    is_missed: bool
+    is_unfamiliar: bool | None
+    doubt: str = ""
+    thumbnail: bytes = field(default=b"", repr=False)
 
     @property
     def probabilities(self) -> dict[str, float]:
@@ -205,39 +221,8 @@ class SetRow:
 
     @property
     def cutoffs(self) -> dict[str, float]:
+        """The probability that each class needed."""
         return dict(zip(self.classes, self.table.cutoffs[self.number].tolist(), strict=True))
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """The set, likeliest first."""
-        return tuple(self.table.ranked[self.number])
-
-    @property
-    def reading(self) -> str:
-        return READINGS[self.table.readings[self.number]]
-
-    @property
-    def label(self) -> str | None:
-        """The true diagnosis, where it is known."""
-        number = self.table.labels[self.number]
-        return None if number < 0 else self.classes[number]
-
-    @property
-    def is_missed(self) -> bool:
-        return bool(self.table.missed[self.number])
-
-    @property
-    def is_unfamiliar(self) -> bool | None:
-        """None where that cannot be known."""
-        return None if self.table.unfamiliar is None else bool(self.table.unfamiliar[self.number])
-
-    @property
-    def doubt(self) -> str:
-        return "" if self.table.xrays is None else self.table.xrays.doubts[self.number]
-
-    @property
-    def thumbnail(self) -> bytes:
-        return b"" if self.table.xrays is None else self.table.xrays.thumbnails[self.number]
 
     @property
     def set_with_probabilities(self) -> str:

@@ -5,8 +5,8 @@ from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.method.calibration import Calibration, Drawn
 from ppsets_core.method.plan import Plan
-from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, page, table
-from ppsets_core.reports.sections import asked, heading, model_section, provenance_section, warnings
+from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, table
+from ppsets_core.reports.sections import asked, report_page
 from ppsets_core.wording import guarantee, released, scope
 
 NOT_PROMISED = (
@@ -19,14 +19,13 @@ NOT_PROMISED = (
 
 def calibration_report(drawn: Drawn, account: Account | None = None) -> str:
     """HTML, for screen and A4. `account`: who paid, to say what the budget is."""
-    origin = Provenance(drawn, None)
     title = "Calibration report"
     unit = drawn.unit if isinstance(drawn, Calibration) else "record"
     of = f" of {drawn.dataset}" if isinstance(drawn, Calibration) and drawn.dataset else ""
-    return page(
+    return report_page(
         f"{title}{of}",
-        heading(title, "Private prediction sets: the threshold that decides which diagnoses enter a set."),
-        warnings(drawn),
+        title,
+        "Private prediction sets: the threshold that decides which diagnoses enter a set.",
         _first_numbers(drawn),
         element("h2", "What was asked"),
         facts(asked(drawn)),
@@ -36,8 +35,9 @@ def calibration_report(drawn: Drawn, account: Account | None = None) -> str:
         bullets(NOT_PROMISED),
         _released(drawn),
         _spent(drawn, unit, account),
-        model_section(drawn.model, drawn.classes),
-        provenance_section(origin),
+        origin=Provenance(drawn, None),
+        model=drawn.model,
+        classes=drawn.classes,
     )
 
 

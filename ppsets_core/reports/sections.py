@@ -1,8 +1,7 @@
-"""Sections that reports share: the promise, the alarm, the coverage check, the model, where it all comes from."""
+"""What reports share: the page, the promise, the coverage check, the model, where it all comes from."""
 
 import re
 
-from ppsets_core.diagnose.novelty import Alarm
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import PpsetsError
 from ppsets_core.method.calibration import Calibration, Drawn, Simulation
@@ -11,7 +10,7 @@ from ppsets_core.method.rules import rule_named
 from ppsets_core.model.report import bundled_report
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import MODELS
-from ppsets_core.reports.html import Html, bullets, element, facts, table
+from ppsets_core.reports.html import Content, Html, bullets, element, facts, page, table
 from ppsets_core.version import __version__
 from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, guarantee, meaning, rule_in_words, scope
 
@@ -24,23 +23,29 @@ CARD = MODELS / "README.md"
 OTHER = "ppsets has not measured how good this model is and does not know what it was trained on: ask who made it."
 
 
-def heading(title: str, *lead: str) -> list[Html]:
-    return [
+def report_page(
+    name: str,
+    title: str,
+    lead: str,
+    *content: Content,
+    origin: Provenance,
+    model: str | None,
+    classes: tuple[str, ...],
+    style: str = "",
+) -> str:
+    """A report: what a reader must know before the numbers, the content, the model and the provenance."""
+    drawn = origin.calibration
+    told = [NOT_A_DEVICE, *([SIMULATED] if isinstance(drawn, Simulation) else []), *([TRIVIAL] * drawn.is_trivial)]
+    return page(
+        name,
         element("h1", title),
-        *(element("p", sentence, class_="lead") for sentence in lead),
-        element("p", NOT_A_DEVICE, class_="warn"),
-    ]
-
-
-def warnings(drawn: Drawn) -> list[Html]:
-    """What a reader must know before the numbers."""
-    told = [SIMULATED] if isinstance(drawn, Simulation) else []
-    told += [TRIVIAL] if drawn.is_trivial else []
-    return [element("p", sentence, class_="warn") for sentence in told]
-
-
-def alarm_paragraph(alarm: Alarm) -> Html:
-    return element("p", alarm.words, **({"class_": "warn"} if alarm.is_on else {}))
+        element("p", lead, class_="lead"),
+        [element("p", sentence, class_="warn") for sentence in told],
+        *content,
+        _model_section(model, classes),
+        _provenance_section(origin),
+        style=style,
+    )
 
 
 def asked(drawn: Drawn) -> dict[str, str]:
@@ -61,7 +66,7 @@ def promise_section(drawn: Drawn) -> list[Html]:
     return [element("h2", "What the sets promise"), *(element("p", words) for words in said), facts(asked(drawn))]
 
 
-def provenance_section(origin: Provenance) -> list[Html]:
+def _provenance_section(origin: Provenance) -> list[Html]:
     """Enough to find the calibration again, and to tell another from it."""
     drawn = origin.calibration
     release = drawn if isinstance(drawn, Calibration) else None
@@ -113,7 +118,7 @@ def _interval(line: Line) -> str:
     return f"{100 * line.coverage:.1f}% ({100 * low:.1f}% to {100 * high:.1f}%)"
 
 
-def model_section(model: str | None, classes: tuple[str, ...]) -> list[Html]:
+def _model_section(model: str | None, classes: tuple[str, ...]) -> list[Html]:
     """For the bundled weights the measured numbers and the limits of their card; of others that they are others."""
     parts = [element("h2", "The model and its limits")]
     if classes:

@@ -6,16 +6,8 @@ from ppsets_core.diagnose.novelty import UNFAMILIAR
 from ppsets_core.diagnose.review import Marks
 from ppsets_core.diagnose.set_table import SetRow, SetTable
 from ppsets_core.files import Refused
-from ppsets_core.reports.html import Html, element, jpeg, numbers, page, table
-from ppsets_core.reports.sections import (
-    alarm_paragraph,
-    check_section,
-    heading,
-    model_section,
-    promise_section,
-    provenance_section,
-    warnings,
-)
+from ppsets_core.reports.html import Html, element, jpeg, numbers, table
+from ppsets_core.reports.sections import check_section, promise_section, report_page
 
 MOST_CARDS, MOST_REFUSED, MOST_BELOW = 200, 100, 3
 READINGS = {"one": "one diagnosis", "several": "several", "none": "none", "flagged": "flagged"}
@@ -38,25 +30,26 @@ def sets_report(sets: SetTable, *, synthetic: bool = False, marks: Marks | None 
 
     It has the names of files or rows as they were given, and pictures: hand it only to those who may see them.
     """
-    xrays, marks, origin = sets.xrays, marks or Marks(), sets.provenance()
+    xrays, marks = sets.xrays, marks or Marks()
     what, each = ("rows", "Each row") if xrays is None else ("X-rays", "Each X-ray")
     shown = {name: sets.counts.readings[kind] for kind, name in READINGS.items() if xrays or kind != "flagged"}
     with_pictures = xrays is not None and len(sets) <= MOST_CARDS and all(xrays.thumbnails)
-    return page(
+    return report_page(
         "Report of prediction sets",
-        heading("Prediction sets", f"{len(sets):,} {what}, each with the diagnoses that remain, likeliest first."),
-        warnings(sets.calibration),
+        "Prediction sets",
+        f"{len(sets):,} {what}, each with the diagnoses that remain, likeliest first.",
         [element("p", "These X-rays are computer-generated, not real patients.", class_="warn")] if synthetic else None,
         numbers({name: f"{count:,}" for name, count in shown.items()}),
-        alarm_paragraph(sets.alarm),
+        element("p", sets.alarm.words, **({"class_": "warn"} if sets.alarm.is_on else {})),
         promise_section(sets.calibration),
         check_section(sets.check),
         [element("p", sets.not_checked)] if sets.not_checked else None,
         element("h2", each),
         _cards(sets, marks) if with_pictures else _table(sets, marks),
         [] if xrays is None else _left_out(xrays.refused),
-        model_section(origin.model, sets.classes),
-        provenance_section(origin),
+        origin=sets.provenance(),
+        model=sets.records.model,
+        classes=sets.classes,
         style=STYLE,
     )
 
@@ -70,7 +63,7 @@ def _card(row: SetRow, review: str) -> Html:
     shown = [jpeg(row.thumbnail, f"X-ray {row.number + 1}"), element("h3", row.name)]
     reviewed = [element("p", f"Review: {review}")] if review else []
     if row.is_missed:
-        reviewed.insert(0, element("p", element("b", _missed(row))))
+        reviewed.insert(0, element("p", element("b", f"missed: {row.label}")))
     if row.doubt:
         return element("div", shown, element("p", f"Flagged. {row.doubt}"), reviewed, class_="card")
     unfamiliar = [element("p", UNFAMILIAR)] if row.is_unfamiliar else []
@@ -115,11 +108,8 @@ def _table(sets: SetTable, marks: Marks) -> Html:
 
 def _reading(row: SetRow) -> str:
     unfamiliar = UNFAMILIAR.lower() if row.is_unfamiliar else ""
-    return "; ".join(filter(None, (READINGS[row.reading], unfamiliar, _missed(row) if row.is_missed else "")))
-
-
-def _missed(row: SetRow) -> str:
-    return f"missed: {row.label}"
+    missed = f"missed: {row.label}" if row.is_missed else ""
+    return "; ".join(filter(None, (READINGS[row.reading], unfamiliar, missed)))
 
 
 def _left_out(refused: Sequence[Refused]) -> list[Html]:

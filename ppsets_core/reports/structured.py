@@ -121,12 +121,12 @@ def _content(row: SetRow, origin: Provenance) -> "MeasurementReport":
     from pydicom.sr.codedict import codes
 
     shares, identity = row.shares.tolist(), _identity(row)
-    numbers = {_code("p", i, f"Probability of {name}"): shares[i] for i, name in enumerate(row.classes)}
+    numbers = {_code(f"p{i + 1}", f"Probability of {name}"): shares[i] for i, name in enumerate(row.classes)}
     needed = row.cutoffs.items()
-    numbers |= {_code("c", i, f"Probability needed for {name}"): cutoff for i, (name, cutoff) in enumerate(needed)}
+    numbers |= {_code(f"c{i + 1}", f"Probability needed for {name}"): cutoff for i, (name, cutoff) in enumerate(needed)}
     group = MeasurementsAndQualitativeEvaluations(
         tracking_identifier=TrackingIdentifier(UID(), "prediction set"),
-        finding_type=_plain("set", "Prediction set"),
+        finding_type=_code("set", "Prediction set"),
         algorithm_id=AlgorithmIdentification(
             name="ppsets", version=__version__, parameters=_how(origin), manufacturer=MAKER
         ),
@@ -141,7 +141,7 @@ def _content(row: SetRow, origin: Provenance) -> "MeasurementReport":
         observation_context=ObservationContext(
             observer_device_context=ObserverContext(codes.DCM.Device, observer_identifying_attributes=device)
         ),
-        procedure_reported=_known("399208008", "SCT", "Plain X-ray of chest"),
+        procedure_reported=_code("399208008", "Plain X-ray of chest", "SCT"),
         imaging_measurements=[group],
         title=codes.DCM.ImagingMeasurementReport,
     )
@@ -151,9 +151,9 @@ def _members(row: SetRow) -> "list[QualitativeEvaluation]":
     """The diagnoses that remain, likeliest first; one that says so where none does."""
     from highdicom.sr import QualitativeEvaluation
 
-    name = _plain("member", "Diagnosis in the prediction set")
-    values = [_code("d", row.classes.index(member), member) for member in row.members]
-    return [QualitativeEvaluation(name, value) for value in values or [_plain("none", "No diagnosis is likely enough")]]
+    name = _code("member", "Diagnosis in the prediction set")
+    values = [_code(f"d{row.classes.index(member) + 1}", member) for member in row.members]
+    return [QualitativeEvaluation(name, value) for value in values or [_code("none", "No diagnosis is likely enough")]]
 
 
 def _novelty(row: SetRow) -> "list[QualitativeEvaluation]":
@@ -163,8 +163,8 @@ def _novelty(row: SetRow) -> "list[QualitativeEvaluation]":
     if row.is_unfamiliar is None:
         return []
     word, whom = UNFAMILIAR if row.is_unfamiliar else "Familiar", row.table.novelty_threshold.compared_with
-    value = _plain(word.lower(), f"{word}, compared with {whom}")
-    return [QualitativeEvaluation(_plain("familiar", "The image, compared with others"), value)]
+    value = _code(word.lower(), f"{word}, compared with {whom}")
+    return [QualitativeEvaluation(_code("familiar", "The image, compared with others"), value)]
 
 
 def _how(origin: Provenance) -> list[str]:
@@ -176,15 +176,7 @@ def _how(origin: Provenance) -> list[str]:
     return [f"Calibration: {kind}, {describe(drawn, unit)}.", model, scope(drawn), NOT_A_DEVICE]
 
 
-def _code(kind: str, number: int, meaning: str) -> "Code":
-    return _plain(f"{kind}{number + 1}", meaning)
-
-
-def _plain(value: str, meaning: str) -> "Code":
-    return _known(value, SCHEME, meaning)
-
-
-def _known(value: str, scheme: str, meaning: str) -> "Code":
+def _code(value: str, meaning: str, scheme: str = SCHEME) -> "Code":
     from pydicom.sr.coding import Code
 
     return Code(value, scheme, meaning[:LONGEST])
