@@ -1,8 +1,11 @@
 """`ppsets VERB`, also `python -m ppsets_core VERB`: the command line, one file per verb in `commands/`."""
 
 import argparse
+import errno
 import io
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 from ppsets_core import __version__
@@ -10,6 +13,7 @@ from ppsets_core.errors import PpsetsError
 from ppsets_core.extras import EXTRAS, missing
 
 VERBS = ("app", "plan", "score", "calibrate", "predict", "check", "ledger", "train", "experiment", "report")
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -17,8 +21,7 @@ def main(argv: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # an ε must not stop what was paid for from being told
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        arguments = _parser().parse_args(argv)
-        return arguments.run(arguments)
+        return _run(argv)
     except PpsetsError as error:
         print(f"ppsets: {error}", file=sys.stderr)
         return 2
@@ -30,6 +33,31 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nppsets: stopped.", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # `ppsets ledger | head -1`: its reader has seen enough
+        _discard_output()
+        return 128 + 13  # as shells say of programs that SIGPIPE ended
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        _discard_output()
+        print(f"ppsets: the output could not be written: {os.strerror(error.errno)}.", file=sys.stderr)
+        return 2
+
+
+def _run(argv: list[str] | None) -> int:
+    """Run a command and write out all that it printed, so that a failure to do so is noticed here."""
+    try:
+        arguments = _parser().parse_args(argv)
+        return arguments.run(arguments)
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def _discard_output() -> None:
+    """Drop what is still to be written: Python would try again on its way out, and fail again."""
+    with suppress(io.UnsupportedOperation), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

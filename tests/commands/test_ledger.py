@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 from decimal import Decimal
 
@@ -48,6 +50,25 @@ def test_accounts_and_releases_are_listed(ledger, tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["datasets"][0]["left"] == "0.5"
     assert (document["releases"][0]["unit"], document["releases"][0]["model"]) == ("patient", "ab" * 8)
+
+
+LEDGER = [sys.executable, "-m", "ppsets_core", "ledger"]
+
+
+def test_a_reader_who_stops_reading_gets_no_traceback(ledger):
+    reading, writing = os.pipe()
+    os.close(reading)  # as `head` does in the end
+    done = subprocess.run(LEDGER, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Only Linux has a device that is always full.")
+def test_a_full_disk_gets_a_sentence(ledger):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(LEDGER, stdout=full, stderr=subprocess.PIPE, text=True)
+    told = "ppsets: the output could not be written: No space left on device.\n"
+    assert (done.returncode, done.stderr) == (2, told)
 
 
 def test_a_budget_is_raised_only_when_it_is_confirmed(ledger, monkeypatch, capsys):
