@@ -26,11 +26,11 @@ def test_parts_are_kept_checked_and_finished(tmp_path, xrays, capsys, monkeypatc
     written = []
     write = scored_parts.write_part
 
-    def stop_after_one(job):
+    def stop_after_one(job, *alone):
         if written:
             raise KeyboardInterrupt
         written.append(job)
-        return write(job)
+        return write(job, *alone)
 
     with monkeypatch.context() as patched:
         patched.setattr(scored_parts, "write_part", stop_after_one)
