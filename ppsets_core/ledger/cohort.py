@@ -13,7 +13,7 @@ import numpy as np
 from ppsets_core.data.records import Records
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import same_names
-from ppsets_core.method.bins import FEW, Places
+from ppsets_core.method.bins import FEW, Histogram
 
 MOST_RECORDS = 10**7
 """A release of more records is charged to the data set as a whole."""
@@ -154,7 +154,7 @@ class CohortBuilder:
 
     def __init__(self, key: bytes, *, whole: bool = False) -> None:
         self._key, self._whole, self._by_patient, self._rows = key, whole, False, 0
-        self._coarse = Places(COARSE + 1)
+        self._coarse = Histogram(COARSE + 1)
         self._patients = [np.empty(0, dtype=np.uint64)]
         self._contents = [np.empty((0, 2), dtype=np.uint64)]
 

@@ -60,15 +60,15 @@ def runs_around(occupied: np.ndarray, upto: np.ndarray, before: int = 0, first: 
     return runs
 
 
-class Places:
-    """How often each of the numbers below `size` comes, batch by batch."""
+class Histogram:
+    """Counts how often each of the numbers below `size` comes, batch by batch."""
 
     def __init__(self, size: int) -> None:
         self._counts: np.ndarray | None = None
         self._size, self._waiting, self._filled = size, np.empty(max(size, FEW), dtype=np.int64), 0
 
     def add(self, places: np.ndarray) -> None:
-        """They wait, in memory that is used again and again, until they are as many as the counts."""
+        """Collect numbers in a buffer, and count them when it is full."""
         start = 0
         while start < len(places):
             some = places[start : start + len(self._waiting) - self._filled]
@@ -86,13 +86,13 @@ class Places:
 
 
 class BinCounter:
-    """How many scores lie in each of the m bins, batch by batch. Counts of parts add up to those of the whole."""
+    """Counts how many scores lie in each of the m bins, batch by batch."""
 
     def __init__(self, m: int) -> None:
-        self._m, self._places = m, Places(m + 1)
+        self._m, self._places = m, Histogram(m + 1)
 
     def add(self, scores: np.ndarray) -> None:
-        """A few thousand at a time: new memory for every step would take longer than counting."""
+        """Count a few thousand at a time, so that their arrays stay in the processor's cache."""
         for start in range(0, len(scores), FEW):
             self._places.add(_bins(scores[start : start + FEW], self._m))
 
@@ -108,7 +108,7 @@ def runs_of(scores: np.ndarray, m: int) -> Runs:
 
 
 def runs_of_counts(counts: np.ndarray) -> Runs:
-    """The same runs from the number of scores in each bin."""
+    """All runs of a data set, from the number of scores in each bin."""
     is_kept = counts > 0
     is_kept[-1] = True
     return _all_runs(np.flatnonzero(is_kept) + 1, counts[is_kept], len(counts))

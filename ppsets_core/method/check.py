@@ -88,7 +88,7 @@ def evaluate(
 
 
 def evaluation_of(covered: np.ndarray, missed: np.ndarray) -> Evaluation:
-    """The same from how many of each class (a row) had a set of each size (a column) with their class in it or not."""
+    """Evaluate by how many of each class (a row) had a set of each size (a column) with their class in it or not."""
     everyone = covered + missed
     by_class, by_size, records = everyone.sum(axis=1), everyone.sum(axis=0), int(everyone.sum())
     with np.errstate(invalid="ignore"):

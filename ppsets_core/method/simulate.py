@@ -41,7 +41,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class SplitResult:
-    """The same random splits, calibrated privately as planned and without privacy at the same α, likewise per class."""
+    """Random splits, calibrated privately as planned and without privacy at the same α."""
 
     plan: Plan
     private: Outcome

@@ -51,7 +51,7 @@ def _numbers(classes: Sequence[str], labels: Sequence[str | None]) -> np.ndarray
 def known_labels(
     model: "XrayModel", names: Sequence[str], labels: Sequence[str | None]
 ) -> tuple[np.ndarray, tuple[Refused, ...]]:
-    """The same, where at least one must be usable."""
+    """Class numbers as `label_numbers` gives them, at least one of which must be usable."""
     found, refused = label_numbers(model, names, labels)
     if not len(found):
         raise FileError("None of the pictures could be read. Usable are PNG, JPEG, TIFF and DICOM files.")

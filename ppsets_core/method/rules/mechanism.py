@@ -29,7 +29,7 @@ class Mechanism(Hashable, Protocol):
         """The log-probability of bins with L = `below` and K = `upto`, up to a constant."""
 
     def top_log_weight(self, below: np.ndarray, n: int) -> np.ndarray:
-        """The same for the top bin, whose edge is 1 and which has all n records in it or below."""
+        """The log-probability of the top bin, whose edge is 1 and which has all n records in it or below."""
 
     def exact_scores(self, runs: Runs, n: int) -> tuple[np.ndarray, float]:
         """Integers u_j and a scale with P ∝ exp(u_j/scale), which lose no more than ε in exact arithmetic."""
