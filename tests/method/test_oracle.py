@@ -18,6 +18,7 @@ FEW = {"alpha": st.sampled_from([0.05, 0.1, 0.2, 0.5]), "epsilon": st.sampled_fr
 
 
 @given(n=st.integers(1, 10**6), m=st.integers(2, 10**6), **FEW)
+@settings(deadline=None)
 def test_gamma_and_level_are_those_of_algorithms_5_and_3(n, m, alpha, epsilon):
     gamma = oracle.best_gamma(n, exact(alpha), exact(epsilon), m)
     chosen = plan(n, alpha, epsilon, method="paper", m=m)
@@ -46,6 +47,7 @@ ROW = st.lists(st.integers(0, 100), min_size=3, max_size=3).filter(any)
 
 
 @given(rows=st.lists(ROW, min_size=1), edge=st.integers(1, 10))
+@settings(deadline=None)
 def test_sets_are_those_of_algorithm_4(rows, edge):
     """Thresholds in tenths, which some probabilities meet exactly."""
     rows = [[Decimal(p) / sum(row) for p in row] for row in rows]
