@@ -29,6 +29,8 @@ SOURCES = {
     SAVED: load_saved,
 }
 USUAL_BUDGET = 2.0
+M_HELP = "The threshold is one of m evenly spaced values. Empty: the best m for these n, α and ε."
+GAMMA_HELP = "How the paper's rule shares α between noise and data. Empty: the γ of the least level."
 
 
 def main() -> None:
@@ -39,10 +41,8 @@ def main() -> None:
     )
     st.subheader("1 · Records")
     sources = [name for name in SOURCES if name != DATA_SET or data_sets()]
-    source = st.radio(
-        "Where do the records come from?", sources, key="source", horizontal=True, persist_state="session"
-    )
-    reading = SOURCES[source]()
+    label = "Where do the records come from?"
+    reading = SOURCES[st.radio(label, sources, key="source", horizontal=True, persist_state="session")]()
     if reading is None:
         clear_pending(RELEASE)
         return
@@ -55,10 +55,7 @@ def _plan_and_release(reading: Reading, records: DescribedRecords) -> None:
     """A fragment, so that a slider redraws the plan and nothing else."""
     st.subheader("2 · How sure, how private")
     left, right = st.columns(2, gap="medium")
-    with left:
-        alpha = choose_alpha()
-    with right:
-        epsilon = choose_epsilon()
+    alpha, epsilon = choose_alpha(left), choose_epsilon(right)
     classes = choose_promise(records)
     rule_place = st.container()
     m, gamma, novelty = _advanced(records)
@@ -71,35 +68,26 @@ def _plan_and_release(reading: Reading, records: DescribedRecords) -> None:
 
 
 def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, float]:
-    """m and γ of one's own, an ε between the slider's stops, and what τ̂ gets of it; left empty, all is chosen."""
+    """m and γ where they are set by hand, and the share of ε for novelty."""
     with st.expander("Advanced"):
         left, middle, right = st.columns(3)
         m = left.number_input(
-            "Bins m",
-            *(2, 10**6, None, 1),
-            key="own_m",
-            placeholder="chosen",
-            help="The threshold is one of m evenly spaced values. Empty: the best m for these n, α and ε.",
-            persist_state="session",
+            "Bins m", 2, 10**6, None, 1, key="own_m", placeholder="chosen", help=M_HELP, persist_state="session"
         )
         gamma = middle.number_input(
-            "γ (paper's rule)",
-            *(1e-12, 1 - 1e-9, None, 0.01, "%.4g"),
+            *("γ (paper's rule)", 1e-12, 1 - 1e-9, None, 0.01, "%.4g"),
             key="own_gamma",
             placeholder="chosen",
-            help="How the paper's rule shares α between noise and data. Empty: the γ of the least level.",
+            help=GAMMA_HELP,
             persist_state="session",
         )
         right.number_input(
-            "Exact ε",
-            *(1e-6, 1e6, None, 0.1, "%.6g"),
+            *("Exact ε", 1e-6, 1e6, None, 0.1, "%.6g"),
             key="exact_epsilon",
             placeholder="as the slider says",
-            help="Sets the slider to an ε between its stops.",
             on_change=_apply_exact,
         )
-        novelty = choose_novelty(records)
-    return m, gamma, novelty
+        return m, gamma, choose_novelty(records)
 
 
 def _apply_exact() -> None:

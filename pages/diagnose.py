@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from pages.widgets.active_model import fits_model, model_name, who_it_is_for, why_not_for_xrays
 from pages.widgets.calibrate.sources import load_saved
 from pages.widgets.calibration_card import offer_last_release
 from pages.widgets.diagnose.results import show_results
@@ -10,7 +9,14 @@ from pages.widgets.diagnose.source import examined
 from pages.widgets.diagnose.table import show_table
 from pages.widgets.guard import guarded
 from pages.widgets.person import may_open
-from pages.widgets.session import active_calibration, calibration_source
+from pages.widgets.session import (
+    active_calibration,
+    calibration_source,
+    fits_model,
+    model_name,
+    who_it_is_for,
+    why_not_for_xrays,
+)
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
 from ppsets_core import Simulation

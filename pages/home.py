@@ -4,11 +4,17 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.widgets.active_model import fits_model, warn_of_other_weights
 from pages.widgets.calibration_card import offer_last_release, show_calibration
 from pages.widgets.demo import Demo, run_demo
 from pages.widgets.person import first_budget, may_open
-from pages.widgets.session import active_calibration, calibration_source, open_ledger, set_active_calibration
+from pages.widgets.session import (
+    active_calibration,
+    calibration_source,
+    fits_model,
+    open_ledger,
+    set_active_calibration,
+    warn_of_other_weights,
+)
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
 from ppsets_core import Simulation

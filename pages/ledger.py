@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from pages.widgets.active_model import warn_of_other_model
 from pages.widgets.budgets import open_account_step, raise_budget_step
-from pages.widgets.downloads import offer_download
 from pages.widgets.person import first_budget, may, may_open
-from pages.widgets.session import active_calibration, open_ledger, set_active_calibration
+from pages.widgets.session import active_calibration, open_ledger, set_active_calibration, warn_of_other_model
 from pages.widgets.streamlit_parts import run_through_app
-from pages.widgets.text import columns_with_values
+from pages.widgets.text import columns_with_values, offer_download
 from ppsets_core import Ledger
 from ppsets_core.access import STEWARD
 from ppsets_core.explore.figures import spending

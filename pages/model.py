@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.widgets.active_model import who_it_is_for
 from pages.widgets.guard import guarded
 from pages.widgets.model.card import show_card
 from pages.widgets.model.tuning import show_tuning
 from pages.widgets.model.weights import say_what_changed, show_weights
 from pages.widgets.person import may
+from pages.widgets.session import who_it_is_for
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
 from ppsets_core.access import CURATOR

@@ -2,11 +2,9 @@
 
 import streamlit as st
 
-from pages.widgets.active_model import warn_of_other_model
-from pages.widgets.downloads import offer_download
 from pages.widgets.guard import guarded
-from pages.widgets.session import open_ledger, set_active_calibration
-from pages.widgets.text import as_text
+from pages.widgets.session import open_ledger, set_active_calibration, warn_of_other_model
+from pages.widgets.text import as_text, offer_download
 from ppsets_core import Calibration, Simulation
 from ppsets_core.method.calibration import Drawn
 from ppsets_core.reports.calibration import calibration_report, payer_of

@@ -23,6 +23,11 @@ TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv
 _MOST_LISTED, _DEEPEST = 500, 3
 
 
+def choose_score_file(key: str, on_change: Callable[[], None]) -> UploadedFile | None:
+    label = "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON"
+    return st.file_uploader(label, SCORES, key=key, max_upload_size=LARGEST_MB, on_change=on_change)
+
+
 def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> ChosenXrays | None:
     """What `read_folder` takes, or None while nothing is chosen. `on_change` hears of every other choice."""
     base = data_directory() if may(CURATOR) else None

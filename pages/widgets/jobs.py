@@ -49,6 +49,15 @@ def collect(key: JobKey[Result]) -> Result | None:
     return found
 
 
+def latest(key: JobKey[Result], kept: str, words: str) -> Result | None:
+    """Show how far the work is; return what the last finished one found, which the session keeps under `kept`."""
+    if is_running(key):
+        show_progress(key, words)
+    if (found := collect(key)) is not None:
+        st.session_state[kept] = found
+    return st.session_state.get(kept)
+
+
 def stop_job(key: str) -> None:
     """Cancel work that nobody waits for any more, and forget it."""
     if (job := st.session_state.pop(key, None)) is not None:

@@ -1,6 +1,7 @@
 """α, ε and whom the promise holds for: the choices behind every plan."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 # ISO 3's R″20: round numbers in equal steps of about 12%, so that the slider is logarithmic.
 _STEPS = (10, 11, 12, 14, 16, 18, 20, 22, 25, 28, 30, 35, 40, 45, 50, 55, 60, 70, 80, 90)
@@ -15,28 +16,21 @@ EPSILON_HELP = (
 )
 
 
-def choose_alpha(key: str = "alpha") -> float:
+def choose_alpha(where: DeltaGenerator, key: str = "alpha") -> float:
     st.session_state.setdefault(key, 0.1)
-    alpha = st.slider(
-        "Allowed miss rate (α)",
-        *(0.01, 0.5),
-        step=0.01,
-        format="percent",
-        key=key,
-        help=ALPHA_HELP,
-        persist_state="session",
-    )
+    label, limits = "Allowed miss rate (α)", (0.01, 0.5)
+    alpha = where.slider(label, *limits, step=0.01, format="percent", key=key, help=ALPHA_HELP, persist_state="session")
     return round(alpha, 6)
 
 
-def choose_epsilon(key: str = "epsilon") -> float:
+def choose_epsilon(where: DeltaGenerator, key: str = "epsilon") -> float:
     """A logarithmic slider; an ε applied from elsewhere becomes one more stop of it."""
     st.session_state.setdefault(key, 1.0)
-    options = sorted({*EPSILONS, *_applied(key)})
-    epsilon = st.select_slider(
-        "Privacy loss (ε)", options, format_func=_shown, key=key, help=EPSILON_HELP, persist_state="session"
+    options = sorted({*EPSILONS, st.session_state.get(f"{key}_applied", 1.0)})
+    epsilon = where.select_slider(
+        "Privacy loss (ε)", options, format_func="{:.6g}".format, key=key, help=EPSILON_HELP, persist_state="session"
     )
-    with st.container(horizontal=True, horizontal_alignment="distribute", gap=None, wrap=False):
+    with where.container(horizontal=True, horizontal_alignment="distribute", gap=None, wrap=False):
         st.caption("← more private", width="content")
         st.caption("smaller sets →", width="content")
     return epsilon
@@ -51,11 +45,3 @@ def apply_epsilon(epsilon: float, key: str = "epsilon") -> None:
     """For a button's `on_click`: set the slider to this very ε."""
     st.session_state[f"{key}_applied"] = float(epsilon)
     st.session_state[key] = float(epsilon)
-
-
-def _applied(key: str) -> set[float]:
-    return {st.session_state[f"{key}_applied"]} if f"{key}_applied" in st.session_state else set()
-
-
-def _shown(epsilon: float) -> str:
-    return f"{epsilon:.6g}"

@@ -1,7 +1,8 @@
-"""Text of strangers as Markdown that shows it letter for letter, and tables that fit the screen."""
+"""What screens hand out: text of strangers letter for letter, tables that fit the screen, downloads."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import PurePath
 
 import streamlit as st
 
@@ -9,6 +10,8 @@ from ppsets_core.files import Refused
 from ppsets_core.files.names import visible
 
 _INVISIBLE = "\u2060"  # word joiner: breaks what Markdown would read into a word, and is not seen
+_TYPES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".zip": "application/zip"}
+_ICONS = {".html": ":material/description:", ".zip": ":material/folder_zip:"}
 
 
 def as_text(text: str) -> str:
@@ -40,3 +43,20 @@ def show_refused(refused: tuple[Refused, ...]) -> None:
         with st.expander(f"{count} left out, and why"):
             rows = [{"file": one.name, "reason": one.reason} for one in refused]
             st.dataframe(rows, hide_index=True, alt="Files left out, with the reason for each")
+
+
+def offer_download(
+    label: str, data: str | bytes | Callable[[], str | bytes], name: str, key: str, help: str | None = None
+) -> None:
+    """A button that hands out a file and leaves the screen as it is; a callable is called only when it is pressed."""
+    ending = PurePath(name).suffix
+    st.download_button(
+        label,
+        data,
+        name,
+        _TYPES.get(ending, "application/octet-stream"),
+        key=key,
+        help=help,
+        on_click="ignore",
+        icon=_ICONS.get(ending, ":material/download:"),
+    )

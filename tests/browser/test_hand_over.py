@@ -53,6 +53,7 @@ def test_a_table_is_checked_misses_first_and_counts_are_released_privately(app, 
     page = new_page(400)
     ui.to_diagnose(page, app)
     page.get_by_role("radio", name="A table of probabilities").click()
+    ui.sees(page, "Table of probabilities: CSV")  # the uploader for X-rays is there until the screen is redrawn
     ui.settle(page)
     ui.upload(page, score_file("checked.csv", 600, 2, patients=600))
     ui.sees(page, "600 with a known diagnosis")

@@ -140,8 +140,9 @@ def test_bad_saved_calibrations_get_a_sentence(at, content):
 def test_a_saved_release_is_compared_with_the_ledger(at, ledger):
     ledger.open_account("ward", 5)
     document = json.loads(spend(ledger, 1.0, np.linspace(0, 1, 700), "ward", m=100).to_json())
-    other = 0.5 if document["threshold"] != 0.5 else 0.6
-    for change, said in (({}, ""), ({"threshold": other}, "changed since"), ({"dataset": "elsewhere"}, "not know")):
+    (target,) = document["targets"]
+    other = {"targets": [target | {"threshold": 0.5 if target["threshold"] != 0.5 else 0.6}]}
+    for change, said in (({}, ""), (other, "changed since"), ({"dataset": "elsewhere"}, "not know")):
         load(at, json.dumps(document | change).encode())
         found = texts(at)
         assert ("changed since it was released" in found) is (said == "changed since")

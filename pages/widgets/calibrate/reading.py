@@ -1,6 +1,7 @@
 """Calibration records as this browser session read them, what was left out, and what one record stands for."""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -31,33 +32,23 @@ class Reading:
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
-def remembered(kind: str) -> Reading | None:
-    """What this session read from one kind of source; it outlasts the uploader, which forgets on leaving the screen."""
-    return st.session_state.get(f"reading_{kind}")
-
-
-def remember(kind: str, reading: Reading) -> Reading:
-    st.session_state[f"reading_{kind}"] = reading
-    return reading
-
-
-def forget(kind: str) -> None:
-    st.session_state.pop(f"reading_{kind}", None)
+def choose_one_each(key: str, on_change: Callable[[], None] | None = None) -> bool:
+    """Whether one record of each patient is used, so that ε protects the patient."""
+    return st.toggle(ONE_EACH, True, key=key, on_change=on_change, persist_state="session", help=ONE_EACH_HELP)
 
 
 def summarise(reading: Reading) -> DescribedRecords:
     """Say what was read, before anything is spent, and return the records to calibrate with."""
-    if isinstance(reading.records, Selection):
-        _numbers(reading.records.read, reading.records)
-        st.write(_protection(reading.records))
-        return reading.records
-    assert isinstance(reading.records, Records)
-    read = _choose_part(reading, reading.records)
-    chosen = read
-    if read.patients is not None:
-        single = st.toggle(ONE_EACH, value=True, key="one_per_patient", persist_state="session", help=ONE_EACH_HELP)
-        chosen = one_per_patient(read) if single else read
-    _numbers(len(read), chosen)
+    chosen = reading.records
+    if isinstance(chosen, Selection):
+        number = chosen.read
+    else:
+        assert isinstance(chosen, Records)
+        chosen = _choose_part(reading, chosen)
+        number = len(chosen)
+        if chosen.patients is not None and choose_one_each("one_per_patient"):
+            chosen = one_per_patient(chosen)
+    _numbers(number, chosen)
     st.write(_protection(chosen))
     for note in reading.notes:
         st.caption(as_text(note))
@@ -74,14 +65,8 @@ def _choose_part(reading: Reading, read: Records) -> Records:
     if len(parts) < 2:
         return read
     usual = next((part for part in parts if part.casefold() == "calibration"), ALL_PARTS)
-    options = [ALL_PARTS, *parts]
-    part = st.selectbox(
-        "Which part of the file?",
-        options,
-        index=options.index(usual),
-        key=f"part_{reading.id}",
-        persist_state="session",
-    )
+    options, key = [ALL_PARTS, *parts], f"part_{reading.id}"
+    part = st.selectbox("Which part of the file?", options, options.index(usual), key=key, persist_state="session")
     return read if part == ALL_PARTS else of_split(read, part)
 
 

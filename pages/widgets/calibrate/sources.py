@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.widgets.active_model import (
-    active_model,
-    model_classes,
-    model_name,
-    warn_of_other_model,
-    warn_of_other_weights,
-)
-from pages.widgets.calibrate.reading import ONE_EACH, ONE_EACH_HELP, Reading, forget, remember, remembered
+from pages.widgets.calibrate.reading import Reading, choose_one_each
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.choose_files import (
-    LARGEST_MB,
-    SCORES,
     ChosenXrays,
     choose_data_set,
     choose_labelled_xrays,
+    choose_score_file,
     proposed_name,
 )
 from pages.widgets.cluster import server_executor, show_cluster
-from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job, stop_job
-from pages.widgets.session import bundled_scores, open_ledger, set_active_calibration
+from pages.widgets.jobs import JobKey, is_running, latest, start_job, stop_job
+from pages.widgets.session import (
+    active_model,
+    bundled_scores,
+    model_classes,
+    model_name,
+    open_ledger,
+    set_active_calibration,
+    warn_of_other_model,
+    warn_of_other_weights,
+)
 from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, show_refused
 from ppsets_core import Calibration, FileError, Simulation, read_scores
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 _LISTED, _JOB = "xrays_listed", JobKey[Reading]("classify_calibration")
 _READING = JobKey[Reading]("read_data_set")
+_SCORES, _XRAYS, _DATA_SET = "reading_scores", "reading_xrays", "reading_data_set"
 DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0
 EXAMPLE = """patient,label,bacterial-pneumonia,normal,viral-pneumonia
 P1,normal,0.05,0.90,0.05
@@ -65,40 +67,28 @@ def read_bundled() -> Reading:
 
 def read_score_file() -> Reading | None:
     """The uploaded file's records; read once, kept until another file is chosen."""
-    file = st.file_uploader(
-        "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON",
-        SCORES,
-        key="score_file",
-        on_change=forget,
-        args=("scores",),
-        max_upload_size=LARGEST_MB,
-    )
+    file = choose_score_file("score_file", on_change=lambda: st.session_state.pop(_SCORES, None))
     with st.expander("What is in a score file?"):
         st.write(
             "One row per record: a probability column for each diagnosis, the true one as `label`, and `patient` where "
             "known. Or a single column `score`: 1 − the probability of the true diagnosis."
         )
         st.code(EXAMPLE, language=None)
-    if file is not None and remembered("scores") is None:
+    if file is not None and _SCORES not in st.session_state:
         with st.spinner("Reading …"):
-            remember("scores", Reading(shown_name(PurePath(file.name).stem), read_scores(file)))
-    return remembered("scores")
+            st.session_state[_SCORES] = Reading(shown_name(PurePath(file.name).stem), read_scores(file))
+    return st.session_state.get(_SCORES)
 
 
 def read_xrays() -> Reading | None:
     """The records of a classified folder; None until it is chosen and classified."""
     source, labels = choose_labelled_xrays("calibrate", on_change=forget_xrays)
-    if is_running(_JOB):
-        show_progress(_JOB, "X-rays classified:")
-        return None
-    if (classified := collect(_JOB)) is not None:
-        remember("xrays", classified)
+    known = latest(_JOB, _XRAYS, "X-rays classified:")
+    if known is not None:
         st.session_state.pop(_LISTED, None)
-    if (known := remembered("xrays")) is not None:
-        return known
-    if source is not None:
+    elif source is not None and not is_running(_JOB):
         _offer(_listed(source, labels), proposed_name(source))
-    return None
+    return known
 
 
 def _listed(source: ChosenXrays, labels: UploadedFile | None) -> XrayFolder:
@@ -138,9 +128,8 @@ def _classified(model: "XrayModel", folder: XrayFolder, name: str, report: JobPr
 
 def forget_xrays() -> None:
     """Another choice of files, or other weights: what was read, listed or begun before is not about them."""
-    forget("xrays")
-    st.session_state.pop(_LISTED, None)
-    st.session_state.pop(_JOB, None)
+    for name in (_XRAYS, _LISTED, _JOB):
+        st.session_state.pop(name, None)
 
 
 def read_data_set() -> Reading | None:
@@ -150,22 +139,11 @@ def read_data_set() -> Reading | None:
         "larger than memory: it is read in pieces, once to choose the records and once, for a release, to count them."
     )
     path = choose_data_set("calibrate_data_set", on_change=_forget)
-    single = st.toggle(
-        ONE_EACH,
-        value=True,
-        key="data_set_one_per_patient",
-        on_change=_forget,
-        persist_state="session",
-        help=ONE_EACH_HELP,
-    )
+    single = choose_one_each("data_set_one_per_patient", _forget)
     executor = server_executor()
     show_cluster(executor)
-    if is_running(_READING):
-        show_progress(_READING, "Pieces read:")
-        return None
-    if (found := collect(_READING)) is not None:
-        remember("data_set", found)
-    if (known := remembered("data_set")) is not None:
+    known = latest(_READING, _DATA_SET, "Pieces read:")
+    if known is not None or is_running(_READING):
         return known
     if st.button("Read this data set", type="primary", key="read_data_set_start", disabled=path is None) and path:
         start_job(_READING, lambda report: _read_data_set(path, executor, not single, report))
@@ -186,7 +164,7 @@ def counting(records: Selection, planned: Plan, ledger: Ledger) -> Callable[[Job
 
 
 def _forget() -> None:
-    forget("data_set")
+    st.session_state.pop(_DATA_SET, None)
     stop_job(_READING)
 
 

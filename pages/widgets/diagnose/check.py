@@ -4,11 +4,10 @@ import math
 
 import streamlit as st
 
-from pages.widgets.downloads import offer_download
 from pages.widgets.person import may
 from pages.widgets.session import open_ledger
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
-from pages.widgets.text import as_text
+from pages.widgets.text import as_text, offer_download
 from ppsets_core import Records, one_per_patient
 from ppsets_core.access import CURATOR
 from ppsets_core.diagnose.set_table import SetTable

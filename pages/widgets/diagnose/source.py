@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import streamlit as st
 
-from pages.widgets.active_model import active_model, model_name
 from pages.widgets.choose_files import ChosenXrays, choose_xrays
-from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.jobs import JobKey, is_running, latest, start_job
+from pages.widgets.session import active_model, model_name
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
 from ppsets_core.diagnose.review import Marks
@@ -53,41 +53,25 @@ def examined() -> Examined | None:
     left, right = st.columns([2, 1])
     with left:
         source = choose_xrays("diagnose")
-        clicked = st.button(
-            "Get prediction sets",
-            type="primary",
-            key="diagnose_start",
-            disabled=source is None or is_running(_JOB),
-            icon=":material/radiology:",
-        )
-        if clicked and source is not None:
+        off, icon = source is None or is_running(_JOB), ":material/radiology:"
+        if st.button("Get prediction sets", type="primary", key="diagnose_start", disabled=off, icon=icon) and source:
             _start(source)
     with right.container(border=True):
         st.markdown("**No X-rays at hand?**")
         st.caption(f"{len(SYNTHETIC)} synthetic X-rays come with the app. Computer-generated, not real patients.")
         if st.button("Use the synthetic X-rays", key="diagnose_synthetic", disabled=not SYNTHETIC or is_running(_JOB)):
             _start(None)
-    if is_running(_JOB):
-        show_progress(_JOB, "X-rays classified:")
-    if (found := collect(_JOB)) is not None:
-        st.session_state[_DONE] = found
-    done: Examined | None = st.session_state.get(_DONE)
+    done = latest(_JOB, _DONE, "X-rays classified:")
     if done is not None and done.model is not active_model():
         del st.session_state[_DONE]
         st.info("The model has changed since X-rays were classified here. Classify them again.")
         return None
     if done is not None:
-        _say_what_it_is_of(done, source)
+        st.subheader(as_text(f"Results of {done.words}"), anchor=False)
+        if source is not None and _identity(source) != done.chosen:
+            words = "What is chosen above is something else, and not classified yet: these are the earlier results."
+            st.warning(words, icon=":material/history:")
     return done
-
-
-def _say_what_it_is_of(done: Examined, source: ChosenXrays | None) -> None:
-    st.subheader(as_text(f"Results of {done.words}"), anchor=False)
-    if source is not None and _identity(source) != done.chosen:
-        st.warning(
-            "What is chosen above is something else, and not classified yet: these are the earlier results.",
-            icon=":material/history:",
-        )
 
 
 def _identity(source: ChosenXrays) -> tuple[str, ...]:

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from pages.widgets.downloads import offer_download
-from pages.widgets.text import as_text
+from pages.widgets.text import as_text, offer_download
 from ppsets_core.diagnose.exports import csv_of, json_of, parquet_of
 from ppsets_core.diagnose.review import Marks
 from ppsets_core.diagnose.set_table import SetCounts, SetTable

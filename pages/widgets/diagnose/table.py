@@ -10,7 +10,7 @@ from pages.widgets.choose_files import LARGEST_MB, TABLES, below_data_directory,
 from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.diagnose.check import show_check, show_numbers
 from pages.widgets.diagnose.summary import choose_reading, show_counts, show_downloads
-from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
 from ppsets_core.data import read_scores
@@ -38,12 +38,8 @@ def show_table(calibration: Drawn) -> None:
     if data_sets() and _is_on_server():
         _show_data_set(calibration)
         return
-    file = st.file_uploader(
-        "Table of probabilities: CSV, TSV, NPZ, Parquet or JSON",
-        TABLES,
-        key="diagnose_table",
-        max_upload_size=LARGEST_MB,
-    )
+    label = "Table of probabilities: CSV, TSV, NPZ, Parquet or JSON"
+    file = st.file_uploader(label, TABLES, key="diagnose_table", max_upload_size=LARGEST_MB)
     with st.expander("What is in a table?"):
         st.write(
             "One row per patient and a probability column for each diagnosis, named as in the calibration. Other "
@@ -100,16 +96,11 @@ def _show_data_set(calibration: Drawn) -> None:
     path = choose_data_set("diagnose_data_set")
     executor = server_executor()
     show_cluster(executor)
-    running = is_running(_JOB)
-    if st.button("Get prediction sets", type="primary", key="data_set_start", disabled=running or path is None):
-        assert path is not None
+    off = path is None or is_running(_JOB)
+    if st.button("Get prediction sets", type="primary", key="data_set_start", disabled=off) and path:
         start_job(_JOB, lambda report: _find(path, calibration, executor, report))
         st.rerun()
-    if running:
-        show_progress(_JOB, "Pieces read:")
-    if (found := collect(_JOB)) is not None:
-        st.session_state[_DONE] = found
-    done: Found | None = st.session_state.get(_DONE)
+    done = latest(_JOB, _DONE, "Pieces read:")
     if done is not None and done.calibration == calibration and path in (None, done.path):
         _show_found(done)
 

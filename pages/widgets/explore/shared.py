@@ -4,16 +4,16 @@ the sliders, and downloads."""
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.widgets.choose_files import LARGEST_MB, SCORES
-from pages.widgets.downloads import offer_download
+from pages.widgets.choose_files import choose_score_file
 from pages.widgets.session import bundled_scores, open_ledger
 from pages.widgets.settings import choose_alpha, choose_epsilon
-from pages.widgets.text import as_text
+from pages.widgets.text import as_text, offer_download
 from ppsets_core import InputError, Records, read_scores
 from ppsets_core.data.records import chosen
 from ppsets_core.explore.labelled import Labelled, simulated_records
@@ -22,6 +22,10 @@ from ppsets_core.method.sets import conformity_scores
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000
+alpha_slider, epsilon_slider = (
+    partial(choose_alpha, key="explore_alpha"),
+    partial(choose_epsilon, key="explore_epsilon"),
+)
 _UPLOADED, _IS_PUBLIC = "explore_uploaded", "explore_is_public"
 
 
@@ -92,13 +96,7 @@ def _simulated() -> PublicRecords:
 
 
 def _uploaded() -> PublicRecords | None:
-    file = st.file_uploader(
-        "Score file: CSV, TSV, NPY, NPZ, Parquet or JSON",
-        SCORES,
-        key="explore_file",
-        max_upload_size=LARGEST_MB,
-        on_change=_forget,
-    )
+    file = choose_score_file("explore_file", on_change=_forget)
     if file is None or not st.checkbox(
         "These records are public or made up: what is shown about them need not be private.",
         key=_IS_PUBLIC,
@@ -141,23 +139,10 @@ def _from_file(records: Records) -> PublicRecords:
     return PublicRecords(records.source, records.scores, labelled, records.classes)
 
 
-def alpha_slider() -> float:
-    """α, which all views share."""
-    return choose_alpha("explore_alpha")
-
-
-def epsilon_slider() -> float:
-    """ε, which all views share."""
-    return choose_epsilon("explore_epsilon")
-
-
 def choose_setting() -> tuple[float, float, int]:
     """α, ε and a number of records n, side by side."""
     left, middle, right = st.columns(3)
-    with left:
-        alpha = alpha_slider()
-    with middle:
-        epsilon = epsilon_slider()
+    alpha, epsilon = alpha_slider(left), epsilon_slider(middle)
     n = right.number_input("Records n", 10, 200_000, 1000, 100, key="explore_planned_n", persist_state="session")
     return alpha, epsilon, int(n)
 

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.widgets.explore.shared import PublicRecords, alpha_slider, epsilon_slider, take_away
-from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
+from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.text import as_text
 from ppsets_core import InputError
 from ppsets_core.background import JobProgress
@@ -46,11 +48,7 @@ def show_splits(records: PublicRecords | None) -> None:
     if len(records) < 2 * LEAST:
         raise InputError(f"Random splits need at least {2 * LEAST} records; there are {len(records)}.")
     _choose_and_start(records, data)
-    if is_running(_JOB):
-        show_progress(_JOB, "Splits:")
-    if (found := collect(_JOB)) is not None:
-        st.session_state[_DONE] = found
-    done: Experiment | None = st.session_state.get(_DONE)
+    done = latest(_JOB, _DONE, "Splits:")
     if done is not None and done.records != records.digest:
         st.info(as_text(f"The last run was on other records ({done.words}) and is not shown for these."))
     elif done is not None:
@@ -59,15 +57,12 @@ def show_splits(records: PublicRecords | None) -> None:
 
 def _choose_and_start(records: PublicRecords, data: Labelled) -> None:
     left, middle, right = st.columns(3)
-    with left:
-        over = st.segmented_control(
-            "Vary", list(OVER), default="epsilon", required=True, format_func=OVER.__getitem__, key="explore_over"
-        )
-        repetitions = st.select_slider("Random splits", [20, 50, 100, 200, 500, 1000], 100, key="explore_repetitions")
-    with middle:
-        alpha = alpha_slider()
-    with right:
-        sweep, fixed = _choose_sweep(over, data)
+    over = left.segmented_control(
+        "Vary", list(OVER), default="epsilon", required=True, format_func=OVER.__getitem__, key="explore_over"
+    )
+    repetitions = left.select_slider("Random splits", [20, 50, 100, 200, 500, 1000], 100, key="explore_repetitions")
+    alpha = alpha_slider(middle)
+    sweep, fixed = _choose_sweep(over, data, right)
     label = "Run again" if _DONE in st.session_state else "Run"
     if st.button(label, type="primary", key="explore_run", icon=":material/play_arrow:", disabled=is_running(_JOB)):
         digest, words = records.digest, f"{records.name}, α = {alpha:g}, {fixed}, {repetitions:,} random splits"
@@ -79,22 +74,17 @@ def _choose_and_start(records: PublicRecords, data: Labelled) -> None:
         start_job(_JOB, work)
 
 
-def _choose_sweep(over: str, data: Labelled) -> tuple[Callable[..., sweeps.Sweep], str]:
+def _choose_sweep(over: str, data: Labelled, where: DeltaGenerator) -> tuple[Callable[..., sweeps.Sweep], str]:
     """The sweep, which still takes the number of splits and α, and what it holds fixed in words."""
-    if over == "epsilon":
-        n = _choose_n(data)
-        return partial(sweeps.sweep, data, over, sweeps.EPSILONS, n=n), f"n = {n:,}"
-    epsilon = epsilon_slider()
-    if over == "n":
-        ns = sweeps.record_counts(LEAST, len(data) - LEAST, 8)
-        return partial(sweeps.sweep, data, over, ns, epsilon=epsilon), f"ε = {epsilon:g}"
-    n = _choose_n(data)
-    return partial(sweeps.sweep, data, over, sweeps.BINS, n=n, epsilon=epsilon), f"ε = {epsilon:g}, n = {n:,}"
-
-
-def _choose_n(data: Labelled) -> int:
     most = len(data) - LEAST
-    return st.slider("Calibration records n", LEAST, most, 2 * len(data) // 3, key=f"explore_n_{most}")
+    fixed: dict[str, Any] = {}
+    if over != "epsilon":
+        fixed["epsilon"] = epsilon_slider(where)
+    if over != "n":
+        fixed["n"] = where.slider("Calibration records n", LEAST, most, 2 * len(data) // 3, key=f"explore_n_{most}")
+    values = {"epsilon": sweeps.EPSILONS, "m": sweeps.BINS, "n": sweeps.record_counts(LEAST, most, 8)}[over]
+    words = [f"{'ε' if name == 'epsilon' else name} = {value:,.6g}" for name, value in fixed.items()]
+    return partial(sweeps.sweep, data, over, values, **fixed), ", ".join(words)
 
 
 def _draw(experiment: Experiment) -> None:

@@ -29,8 +29,7 @@ def show_levels(_records: PublicRecords | None) -> None:
         "of records and on ε alone, not on the records. At 1 there are too few: every set would hold every diagnosis."
     )
     left, right = st.columns(2)
-    with left:
-        alpha = alpha_slider()
+    alpha = alpha_slider(left)
     with right:
         methods = _pick("Rules", tuple(RULES), tuple(RULES), label_of, "explore_methods")
     figures = {}
@@ -93,17 +92,12 @@ def show_release(records: PublicRecords | None) -> None:
     if records is None:
         return
     left, middle, right = st.columns(3)
-    with left:
-        alpha = alpha_slider()
-        most = min(len(records), 5000)
-        n = st.slider("Records n", min(20, most - 1), most, min(1000, most), key=f"explore_release_n_{most}")
-    with middle:
-        epsilon = epsilon_slider()
-    with right:
-        method = st.segmented_control(
-            "Rule", list(RULES), default=DEFAULT, required=True, format_func=label_of, key="explore_rule"
-        )
-        m = st.select_slider("Bins m", ["m*", 20, 50, 100, 300, 1000, 10_000, 100_000], "m*", key="explore_m")
+    alpha, epsilon, most = alpha_slider(left), epsilon_slider(middle), min(len(records), 5000)
+    n = left.slider("Records n", min(20, most - 1), most, min(1000, most), key=f"explore_release_n_{most}")
+    method = right.segmented_control(
+        "Rule", list(RULES), default=DEFAULT, required=True, format_func=label_of, key="explore_rule"
+    )
+    m = right.select_slider("Bins m", ["m*", 20, 50, 100, 300, 1000, 10_000, 100_000], "m*", key="explore_m")
     planned = plan(n, alpha, epsilon, method=method, m=m if isinstance(m, int) else None)
     scores = np.random.default_rng(0).permutation(records.scores)[:n]
     draws = _draws((records.digest, n, planned), scores, planned)

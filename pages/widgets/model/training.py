@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.widgets.active_model import model_name
+from pages.widgets.session import model_name
 from ppsets_core.background import JobProgress
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.training import TrainingPayment

@@ -4,16 +4,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.widgets.active_model import active_model
 from pages.widgets.choose_files import ChosenXrays, choose_labelled_xrays, proposed_name
-from pages.widgets.downloads import offer_download
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.model.training import PrivacySettings, Settings, Tuned, choose_settings, fine_tuning
 from pages.widgets.model.weights import bytes_of, switch_to
-from pages.widgets.session import open_ledger
+from pages.widgets.session import active_model, open_ledger
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
 from pages.widgets.streamlit_parts import UploadedFile
-from pages.widgets.text import as_text, show_refused
+from pages.widgets.text import as_text, offer_download, show_refused
 from ppsets_core.explore.figures import training_figure
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.widgets.active_model import active_model, model_name, set_active_model
 from pages.widgets.calibrate.sources import forget_xrays
-from pages.widgets.downloads import offer_download
 from pages.widgets.person import may_open
-from pages.widgets.session import active_calibration, set_active_calibration
-from pages.widgets.text import as_text
+from pages.widgets.session import active_calibration, active_model, model_name, set_active_calibration, set_active_model
+from pages.widgets.text import as_text, offer_download
 from ppsets_core.files.names import shown_name
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Which browser knows which media file, and until when."""
 
-from pages.widgets.server.media_access import KEPT_SECONDS, MediaAccess
+from pages.widgets.server.gate import KEPT_SECONDS, MediaAccess
 
 FILE = "0" * 31 + "a"
 

@@ -1,12 +1,14 @@
 """The viewer: the queue of cards at full resolution, one X-ray after the other, with the review beside it."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from struct import pack
 
 import numpy as np
 import streamlit as st
 
 from pages.widgets.diagnose.source import Examined
-from pages.widgets.diagnose.viewer.component import draw_viewer
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text
 from ppsets_core import FileError
@@ -18,6 +20,7 @@ from ppsets_core.xrays.shades import Shades, read_shades
 OTHER = "something else"
 MOST_LETTERS = 1000
 _LOOKING = "diagnose_looking_at"
+_HERE = Path(__file__).parent
 
 
 def look_at(batch: str, number: int) -> None:
@@ -51,7 +54,7 @@ def _dialog(sets: SetTable, queue: list[int], examined: Examined) -> None:
         _choose_mark(row, examined)
     with left:
         shades, sentence = _shades(row, examined)
-        asked = draw_viewer(shades, heat, name=f"{examined.id}-{number}", place=place, total=len(queue))
+        asked = _draw(shades, heat, name=f"{examined.id}-{number}", place=place, total=len(queue))
         if sentence:
             st.caption(sentence)
     if asked is not None:
@@ -107,3 +110,35 @@ def _choose_mark(row: SetRow, examined: Examined) -> None:
         mark = replace(mark, diagnosis=chosen or "")
     note = st.text_area("Note", mark.note, max_chars=MOST_LETTERS, height=80, key=f"note-{key}")
     examined.marks.put(row, replace(mark, note=note or ""))
+
+
+def _draw(shades: Shades, heat: np.ndarray | None, *, name: str, place: int, total: int) -> int | None:
+    """Show one X-ray of a queue. Says which place of the queue is asked for, None where none is."""
+    html, css, js = (_HERE.joinpath(f"viewer.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
+    mount = st.components.v2.component("ppsets_viewer", html=html, css=css, js=js)
+    asked = mount(key="xray_viewer", data=_packed(shades, heat, name, place, total), on_place_change=lambda: None).place
+    return asked if isinstance(asked, int) and 0 <= asked < total and asked != place else None
+
+
+def _packed(shades: Shades, heat: np.ndarray | None, name: str, place: int, total: int) -> bytes:
+    """As viewer.js unpacks it: the length of a JSON text, that text, the values, the heat in 256 steps."""
+    rows, columns = shades.values.shape
+    ends = [shades.first, shades.first + shades.step * float(shades.values.max())]
+    told = {
+        "id": name,
+        "place": place,
+        "total": total,
+        "rows": rows,
+        "columns": columns,
+        "bytes": shades.values.itemsize,
+        "low": min(ends),
+        "high": max(ends),
+        "framed": list(shades.framed),
+        **{field: getattr(shades, field) for field in ("first", "step", "centre", "width", "inverted", "windowed")},
+    }
+    if heat is not None:
+        told |= {"heat_rows": heat.shape[0], "heat_columns": heat.shape[1]}
+    text = json.dumps(told).encode("ascii")
+    warm = b"" if heat is None else np.rint(heat * 255).astype(np.uint8).tobytes()
+    values = np.ascontiguousarray(shades.values).astype(shades.values.dtype.newbyteorder("<"))
+    return pack("<I", len(text)) + text + values.tobytes() + warm
