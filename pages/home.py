@@ -21,11 +21,7 @@ from ppsets_core import Simulation
 from ppsets_core.ledger.amounts import shown
 
 STEPS = (
-    (
-        "1 · Calibrate",
-        "Give X-rays or scores with known diagnoses. Choose how sure and how private to be.",
-        "calibrate",
-    ),
+    ("1 · Calibrate", "Give X-rays or scores with known diagnoses. Choose how sure, how private to be.", "calibrate"),
     ("2 · Diagnose", "Give new X-rays, or a table of probabilities. Each comes back with a ranked set.", "diagnose"),
     ("3 · Keep count", "Every release is charged to a privacy budget. See every budget and what was spent.", "ledger"),
 )

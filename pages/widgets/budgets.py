@@ -12,6 +12,8 @@ from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.ledger import LONGEST_REASON
 from ppsets_core.wording import weak_budget
 
+NAME_HELP = "Curators charge the account by this name, so tell them. It must name no patient."
+REASON_HELP = "Kept in the ledger and its exports; it must name no patient."
 _ASKED, _OPENED, _RAISED = "budget_asked", "account_opened", "budget_raised"
 RAISE = "raise_name"
 """Names the data set that is raised; set it to open Ledger on one."""
@@ -24,15 +26,9 @@ def open_account_step(ledger: Ledger) -> None:
         st.success(as_text(said))
     with st.expander("Open an account"), st.form("open_account", clear_on_submit=False, border=False):
         left, right = st.columns(2)
-        name = left.text_input(
-            "Name of the data set",
-            max_chars=100,
-            help="Curators charge the account by this name, so tell them. It must name no patient.",
-        )
-        budget = right.number_input("Budget", min_value=0.01, max_value=1e6, value=2.0, step=0.5, format="%g")
-        reason = st.text_input(
-            "Why", max_chars=LONGEST_REASON, help="Kept in the ledger and its exports, with your name."
-        )
+        name = left.text_input("Name of the data set", max_chars=100, help=NAME_HELP)
+        budget = right.number_input("Budget", 0.01, 1e6, 2.0, 0.5, "%g")
+        reason = st.text_input("Why", max_chars=LONGEST_REASON, help=REASON_HELP)
         if st.form_submit_button("Open the account"):
             opened = ledger.open_account(name, budget, reason=reason)
             st.session_state[_OPENED] = f"'{opened.name}' is open with a budget of {shown(opened.budget)}."
@@ -50,30 +46,19 @@ def raise_budget_step(ledger: Ledger, accounts: Sequence[Account]) -> None:
         )
         by_name = {account.name: account for account in accounts}
         left, right = st.columns(2)
-        first = list(by_name).index(_charged_last(ledger, accounts))
+        releases = ledger.releases()
+        first = list(by_name).index(releases[-1].account) if releases else 0  # its budget is most likely short
         name = left.selectbox("Data set to raise", list(by_name), first, key=RAISE, on_change=_close)
         account = by_name[name]
-        budget = right.number_input(
-            "New budget",
-            min_value=0.01,
-            value=float(account.budget) + 1,
-            step=0.5,
-            format="%g",
-            key=f"raise_to_{name}",
-            on_change=_close,
-        )
+        value, key = float(account.budget) + 1, f"raise_to_{name}"
+        budget = right.number_input("New budget", 0.01, None, value, 0.5, "%g", key, on_change=_close)
         if warning := weak_budget(budget):
             st.warning(warning)
         if asked is None or asked[0] != name:
-            st.button("Raise …", key="raise_open", on_click=_ask, args=(name, shown(amount(budget))))
+            question = {_ASKED: (name, shown(amount(budget)))}
+            st.button("Raise …", key="raise_open", on_click=st.session_state.update, args=(question,))
         else:
             _confirm(ledger, account, asked[1])
-
-
-def _charged_last(ledger: Ledger, accounts: Sequence[Account]) -> str:
-    """The data set that someone is busy with: most likely the one whose budget is short."""
-    releases = ledger.releases()
-    return releases[-1].account if releases else accounts[0].name
 
 
 def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
@@ -82,12 +67,7 @@ def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
             f"**Raise the budget of {as_text(account.name)} from {shown(account.budget)} to {budget}?** "
             "It is recorded, and cannot be undone."
         )
-        reason = st.text_input(
-            why_label(),
-            max_chars=LONGEST_REASON,
-            key="raise_reason",
-            help="Kept in the ledger and its exports; it must name no patient.",
-        )
+        reason = st.text_input(why_label(), max_chars=LONGEST_REASON, key="raise_reason", help=REASON_HELP)
         with st.container(horizontal=True):
             confirmed = st.button(f"Raise to {budget}", type="primary", key=f"raise_{budget}")
             st.button("Cancel", key="raise_cancel", on_click=_close)
@@ -96,10 +76,6 @@ def _confirm(ledger: Ledger, account: Account, budget: str) -> None:
         raised = ledger.raise_budget(account.name, budget, reason=reason)
         st.session_state[_RAISED] = f"The budget of '{raised.name}' is {shown(raised.budget)} now."
         st.rerun()
-
-
-def _ask(name: str, budget: str) -> None:
-    st.session_state[_ASKED] = (name, budget)
 
 
 def _close() -> None:

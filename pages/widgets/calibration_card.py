@@ -31,7 +31,8 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
     st.markdown(f":small[{scope(calibration)}]")
     if calibration.novelty is not None and not calibration.is_trivial:
         st.caption(familiar_or_not(calibration))
-    st.caption(as_text(f"From {source}: {describe(calibration, _unit(calibration))}."))
+    unit = calibration.unit if isinstance(calibration, Calibration) else "record"
+    st.caption(as_text(f"From {source}: {describe(calibration, unit)}."))
     ledger = open_ledger()
     with st.container(horizontal=True):
         offer_download("Download calibration (JSON)", calibration.to_json(), "calibration.json", key=f"{key}_json")
@@ -63,10 +64,6 @@ def _promise(calibration: Calibration | Simulation) -> str:
     return f"Planned coverage: at least {100 * calibration.coverage_lower:.4g}%. No record is protected."
 
 
-def _unit(calibration: Drawn) -> str:
-    return calibration.unit if isinstance(calibration, Calibration) else "record"
-
-
 def one_line(calibration: Calibration | Simulation) -> str:
     """For the sidebar."""
     kind = "" if isinstance(calibration, Calibration) else "Simulation, not a release: "
@@ -78,9 +75,8 @@ def one_line(calibration: Calibration | Simulation) -> str:
 def offer_last_release() -> None:
     """Says nothing where nothing was released yet."""
     released = [release for release in open_ledger().releases() if release.calibration is not None]
-    if not released or (calibration := released[-1].calibration) is None:
+    if not released or (calibration := (last := released[-1]).calibration) is None:
         return
-    last = released[-1]
     with st.container(border=True, key="last_release"):
         st.markdown(as_text(f"Released last, on {last.time[:10]}, from {last.account}:"))
         st.caption(as_text(f"{describe(calibration, calibration.unit)}. It is paid for: using it again costs nothing."))
@@ -111,9 +107,5 @@ def offer_registry_entry(calibration: Drawn, key: str) -> None:
         if not (curator.strip() and region.strip() and author.strip()):
             st.info("Fill in all four to get the file.")
             return
-        offer_download(
-            "Download entry (YAML)",
-            registry_yaml(calibration, Deployment(curator, kind, region, author)),
-            "registry-entry.yaml",
-            key=f"{key}_registry",
-        )
+        entry = registry_yaml(calibration, Deployment(curator, kind, region, author))
+        offer_download("Download entry (YAML)", entry, "registry-entry.yaml", key=f"{key}_registry")

@@ -108,14 +108,10 @@ def inside(base: Path, name: str) -> Path:
 
 
 def _choose_on_server(base: Path, key: str, on_change: Callable[[], None] | None) -> Path | None:
+    label, names = "Folder or zip below the server's data directory", folders_below(base)
+    title, words = {".": "the data directory itself"}, "Choose a folder"
     name = st.selectbox(
-        "Folder or zip below the server's data directory",
-        folders_below(base),
-        index=None,
-        format_func=lambda name: "the data directory itself" if name == "." else name,
-        key=f"{key}_server",
-        on_change=on_change,
-        placeholder="Choose a folder",
+        label, names, None, lambda n: title.get(n, n), f"{key}_server", on_change=on_change, placeholder=words
     )
     return inside(base, name) if name else None
 
@@ -127,15 +123,9 @@ def data_sets() -> list[str]:
 
 
 def choose_data_set(key: str, on_change: Callable[[], None] | None = None) -> Path | None:
-    base = data_directory()
-    name = st.selectbox(
-        "Data set below the server's data directory",
-        data_sets(),
-        index=None,
-        key=key,
-        on_change=on_change,
-        placeholder="Choose a folder of Parquet",
-    )
+    base, label = data_directory(), "Data set below the server's data directory"
+    words = "Choose a folder of Parquet"
+    name = st.selectbox(label, data_sets(), None, key=key, on_change=on_change, placeholder=words)
     return inside(base, name) if name and base is not None else None
 
 

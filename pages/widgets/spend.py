@@ -27,10 +27,7 @@ BUDGET_HELP = (
     "The total ε that any one of these patients may ever lose, in all releases together. Losses add up, so a budget "
     "bounds what they can reveal. 2 allows two releases at ε = 1. It can be raised later, on record."
 )
-NAME_HELP = (
-    "The ledger keeps one budget per name, and what each patient has lost under all names. "
-    "The name is kept in the ledger and written into its exports, so it must name no patient."
-)
+NAME_HELP = "The ledger keeps one budget per name, and what each patient has lost under all names."
 REASON_HELP = "Kept in the ledger and its exports; it must name no patient."
 NO_REASON = "Say why: the reason is kept in the ledger, with your name."
 
@@ -80,35 +77,23 @@ def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: s
 
     Nothing here looks for the records in the ledger: only the charge tells whether it has met them."""
     left, right = st.columns(2)
-    name = left.text_input(
-        "Name of the data set",
-        value=proposed[:100],
-        max_chars=100,
-        key=f"name_{key}",
-        persist_state="session",
-        help=NAME_HELP,
-    ).strip()
+    field = left.text_input(
+        "Name of the data set", proposed[:100], 100, f"name_{key}", persist_state="session", help=NAME_HELP
+    )
+    name = field.strip()
     st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
     if not name:
         st.info("Give the data set a name.")
         return None
     if (named := ledger.account_named(name)) is not None:
-        right.write("")
         st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {_in_words(named)}."))
         return named
     if not may(STEWARD):
         st.info(as_text(f"'{name}' is not in the ledger. Ask a steward to open it with a budget, then go on here."))
         return None
+    label, limits = "Privacy budget of the data set", (0.01, 1e6)
     budget = right.number_input(
-        "Privacy budget of the data set",
-        min_value=0.01,
-        max_value=1e6,
-        value=proposed_budget,
-        step=0.5,
-        format="%g",
-        key=f"budget_{key}",
-        persist_state="session",
-        help=BUDGET_HELP,
+        label, *limits, proposed_budget, 0.5, "%g", f"budget_{key}", BUDGET_HELP, persist_state="session"
     )
     if warning := weak_budget(budget):
         st.warning(warning)
@@ -141,10 +126,10 @@ def spent_on(step: str, of: tuple[object, ...], accept: Callable[[Spending], Non
     if pending is not None and pending.result is not None:
         if accept is not None:
             accept(pending)
-        st.session_state[_spent(step)] = pending
+        st.session_state[f"spent_{step}"] = pending
         clear_pending(step)
         st.rerun()
-    spent: Spending | None = st.session_state.get(_spent(step))
+    spent: Spending | None = st.session_state.get(f"spent_{step}")
     return spent if spent is not None and spent.terms.of == of else None
 
 
@@ -179,7 +164,7 @@ def spend_step(
         st.error(as_text(pending.refusal))
     if pending is None or pending.refusal not in ("", NO_REASON):
         kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
-        st.button(opens, type=kind, key=f"{terms.step}_open", on_click=_open, args=(terms,))
+        st.button(opens, type=kind, key=f"{terms.step}_open", on_click=keep_result, args=(terms, None))
     else:
         _confirm(pending, verb, words, warnings)
 
@@ -188,7 +173,7 @@ def prepare(spending: Spending, work: Callable[[JobProgress], Prepared], words: 
     """Do what must be done before the charge, in the background and with a bar; None until it is done.
 
     It ends, and nothing is charged, where it is cancelled or other terms are chosen."""
-    key = _prepared(spending.terms.step)
+    key = JobKey[Prepared](f"prepare_{spending.terms.step}")
     if key not in st.session_state:
         start_job(key, work)
     if is_running(key):
@@ -202,11 +187,11 @@ def prepare(spending: Spending, work: Callable[[JobProgress], Prepared], words: 
 def clear_pending(step: str) -> None:
     """Forget what was asked or confirmed, but not carried out."""
     st.session_state.pop(_pending(step), None)
-    stop_job(_prepared(step))
+    stop_job(f"prepare_{step}")
 
 
 def keep_result(terms: Terms, result: object) -> None:
-    """Take over a result that was paid for before."""
+    """Open the confirm step, or, with a result that was paid for before, have it taken over."""
     st.session_state[_pending(terms.step)] = Spending(terms, result=result)
 
 
@@ -226,10 +211,6 @@ def _confirm(pending: Spending, verb: str, words: str, warnings: tuple[str, ...]
             st.button("Cancel", key=f"{terms.step}_cancel", on_click=clear_pending, args=(terms.step,))
 
 
-def _open(terms: Terms) -> None:
-    st.session_state[_pending(terms.step)] = Spending(terms)
-
-
 def _agree(pending: Spending) -> None:
     """Confirm, unless an earlier click of a double click has been refused or carried out."""
     if st.session_state.get(_pending(pending.terms.step)) is not pending or pending.refusal not in ("", NO_REASON):
@@ -245,14 +226,6 @@ def _in_words(account: Account) -> str:
 
 def _pending(step: str) -> str:
     return f"pending_{step}"
-
-
-def _prepared(step: str) -> JobKey:
-    return JobKey(f"prepare_{step}")
-
-
-def _spent(step: str) -> str:
-    return f"spent_{step}"
 
 
 def _reason(pending: Spending) -> str:

@@ -29,6 +29,7 @@ NOVELTY_HELP = (
 )
 EXPECTED_HELP = "What to expect if the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
 MARGIN_HELP = "How many more records the threshold aims to reach than it would without privacy."
+PROMISE_HELP = "Together, one diagnosis may get more coverage and another less. For each, all get what was asked for."
 EACH_HELP = "Changing one record's diagnosis changes two classes, so each class is drawn with half of ε."
 ALWAYS_LARGE = 0.995
 
@@ -38,18 +39,11 @@ def rule_title(rule: str) -> str:
 
 
 def make_plans(
-    n: int,
-    alpha: float,
-    epsilon: float,
-    m: int | None,
-    gamma: float | None,
-    classes: int | None,
-    share: float = 0.0,
+    n: int, alpha: float, epsilon: float, m: int | None, gamma: float | None, classes: int | None, share: float
 ) -> dict[str, Plan]:
     """Plan by every rule that can keep the promise.
 
-    m: serves all rules; gamma: only those that have one. classes: promise coverage for each of so many diagnoses.
-    share: of ε, for novelty."""
+    gamma: only for rules that have one. classes: promise coverage for each of so many diagnoses. share: for novelty."""
     plans = {}
     for name, rule in RULES.items():
         if classes is None:
@@ -102,26 +96,19 @@ def _show_plan_for_each(planned: Plan, unit: str) -> None:
     st.markdown(f"Bins m\\*: **{planned.m:,}** · diagnoses: **{planned.groups}**", help=NUMBERS_HELP)
     st.write(guarantee(planned, unit))
     if planned.coverage_expected > ALWAYS_LARGE:
-        st.warning(
-            "Too few records for each diagnosis at this α and ε: sets will leave almost nothing out, and ε is spent "
-            "all the same.",
-            icon=":material/block:",
-        )
+        words = "Too few records for each diagnosis at this α and ε: sets will leave almost nothing out."
+        st.warning(words, icon=":material/block:")
     with st.expander("Which rank it aims at, by how many records a diagnosis has"):
-        counts = sorted({max(1, planned.usual_count * share // 100) for share in (5, 20, 50, 100, 150)})
         rows = [
             {
                 "records of the diagnosis": count,
                 "rank aimed at": int(planned.mechanism_for(count).target(count)),
                 "without privacy": conformal_rank(count, planned.alpha),
             }
-            for count in counts
+            for count in sorted({max(1, planned.usual_count * share // 100) for share in (5, 20, 50, 100, 150)})
         ]
         st.dataframe(rows, hide_index=True, alt="Rank that the rule aims at for several numbers of records")
-        st.caption(
-            "How many records each diagnosis has is private, and not shown here. Where the rank is above the count, "
-            "the threshold is 1 with the probability that the promise needs."
-        )
+        st.caption("Where the rank is above the count, the threshold is 1 with the probability that the promise needs.")
 
 
 def _show_coverage(planned: Plan) -> None:
@@ -159,8 +146,8 @@ def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
     """Offer the other rule where the chosen one has too few records."""
     for other, planned in plans.items():
         if rule == chosen and not planned.is_trivial:
-            words = f"Use the {RULES[other].label}: these are enough"
-            st.button(words, key=f"use_{other}", on_click=_use, args=(other,))
+            words, chosen_rule = f"Use the {RULES[other].label}: these are enough", {"rule": other}
+            st.button(words, key=f"use_{other}", on_click=st.session_state.update, args=(chosen_rule,))
 
 
 def choose_promise(records: DescribedRecords) -> int | None:
@@ -168,35 +155,19 @@ def choose_promise(records: DescribedRecords) -> int | None:
     if not records.classes:
         st.caption("The promise holds for all patients together; for each diagnosis it needs labels, not scores only.")
         return None
-    promise = st.radio(
-        "The promise holds for",
-        [TOGETHER, EACH],
-        key="promise",
-        horizontal=True,
-        persist_state="session",
-        help="Together, one diagnosis may get more coverage and another less. For each, all get what was asked for.",
-    )
+    label, options = "The promise holds for", [TOGETHER, EACH]
+    promise = st.radio(label, options, key="promise", horizontal=True, persist_state="session", help=PROMISE_HELP)
     if promise == TOGETHER:
         return None
-    st.caption(
-        "Each diagnosis gets its own threshold, from its own records and half of ε, so sets are larger, "
-        "most of all where a diagnosis has few records."
-    )
+    st.caption("Each diagnosis gets its own threshold, so sets are larger, most of all where it has few records.")
     return len(records.classes)
 
 
 def choose_novelty(records: DescribedRecords) -> float:
     """The share of ε that a novelty threshold gets; 0 where the records do not say how unfamiliar each is."""
     known = records.has_novelty
-    share = st.slider(
-        "Share of ε for a private novelty threshold",
-        *(0.0, 0.5, 0.0, 0.05),
-        format="percent",
-        key="novelty_share",
-        help=NOVELTY_HELP,
-        disabled=not known,
-        persist_state="session",
-    )
+    look = ("Share of ε for a private novelty threshold", 0.0, 0.5, 0.0, 0.05, "percent", "novelty_share", NOVELTY_HELP)
+    share = st.slider(*look, disabled=not known, persist_state="session")
     if not known:
         st.caption("These records have no column `novelty`, so all of ε goes to the thresholds.")
     return round(share, 6) if known else 0.0
@@ -210,10 +181,6 @@ def choose_rule(able: list[str]) -> str:
         return rule
     st.caption(f"The {RULES[rule].label} holds for all patients together only, so the {RULES[able[0]].label} is used.")
     return able[0]
-
-
-def _use(rule: str) -> None:
-    st.session_state["rule"] = rule
 
 
 def _enough_epsilon(planned: Plan, m: int | None, gamma: float | None) -> float | None:

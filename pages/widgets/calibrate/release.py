@@ -87,9 +87,8 @@ def _activate(spending: Spending) -> None:
 def _ways_out(planned: Plan, account: Account) -> None:
     with st.container(horizontal=True):
         if account.left > 0 and not at_epsilon(planned, float(account.left)).is_trivial:
-            st.button(
-                f"Use ε = {shown(account.left)}", key="apply_left", on_click=apply_epsilon, args=(float(account.left),)
-            )
+            rest = float(account.left)
+            st.button(f"Use ε = {shown(account.left)}", key="apply_left", on_click=apply_epsilon, args=(rest,))
         if not account.is_new and st.button("Go to Ledger", key="to_ledger"):
             st.session_state[RAISE] = account.name
             st.switch_page("pages/ledger.py")

@@ -57,10 +57,7 @@ P2,viral-pneumonia,0.30,0.10,0.60"""
 
 
 def read_bundled() -> Reading:
-    st.write(
-        "The bundled model's softmax scores for the CoronaHack X-rays that were set aside for calibration. They are "
-        "public, so their budget is for practice."
-    )
+    st.write("The bundled model's scores for public CoronaHack X-rays, so their budget is for practice.")
     warn_of_other_weights()
     return Reading(DEMO_DATASET, bundled_scores("calibration"), id="bundled")
 
@@ -108,8 +105,7 @@ def _offer(folder: XrayFolder, name: str) -> None:
     if not folder.classes:
         st.error("These X-rays have no labels, and calibrating needs the true diagnosis of each. See above for how.")
         return
-    st.caption(as_text("Labels: " + ", ".join(folder.classes)))
-    st.caption(as_text(f"They are classified by {model_name()}: use the same weights for diagnosis."))
+    st.caption(as_text(f"Labels: {', '.join(folder.classes)}. Use {model_name()} for diagnosis, too."))
     if st.button(f"Classify {count}", key="classify", type="primary"):
         model = active_model()
         start_job(_JOB, lambda report: _classified(model, folder, name, report))

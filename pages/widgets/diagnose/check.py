@@ -44,19 +44,13 @@ def show_numbers(check: Check) -> None:
     show(as_text(check.words))
     single = check.single
     st.write(f"Of {single.records:,} sets with one diagnosis, {single.covered:,} were right.")
-    by_diagnosis, by_size = st.columns([3, 2])
-    with by_diagnosis:
-        st.dataframe(
-            [_row("diagnosis", line) for line in (check.overall, *check.by_group, *check.by_diagnosis)],
-            hide_index=True,
-            alt="Coverage of all, and of each diagnosis, with exact 95% intervals",
-        )
-    with by_size:
-        st.dataframe(
-            [_row("diagnoses in the set", line) for line in check.by_size if line.records],
-            hide_index=True,
-            alt="Coverage by the number of diagnoses in the set, with exact 95% intervals",
-        )
+    tables = {
+        "diagnosis": (check.overall, *check.by_group, *check.by_diagnosis),
+        "diagnoses in the set": [line for line in check.by_size if line.records],
+    }
+    for column, (what, lines) in zip(st.columns([3, 2]), tables.items(), strict=True):
+        rows = [_row(what, line) for line in lines]
+        column.dataframe(rows, hide_index=True, alt=f"Coverage by {what}, with exact 95% intervals")
     st.caption(f":material/visibility_lock: {OWN_VIEW}")
 
 
@@ -82,9 +76,7 @@ def _private(records: Records, calibration: Drawn, batch: str, name: str) -> Non
     used = one_per_patient(records)
     left, right = st.columns(2)
     per = DIAGNOSIS if left.radio("Count", [TOGETHER, EACH], key="check_per") == EACH else None
-    epsilon = right.number_input(
-        "ε of the check", min_value=0.01, max_value=100.0, value=USUAL_EPSILON, step=0.1, key="check_epsilon"
-    )
+    epsilon = right.number_input("ε of the check", 0.01, 100.0, USUAL_EPSILON, 0.1, key="check_epsilon")
     account = choose_account(ledger, name, USUAL_BUDGET, key=f"check-{batch}")
     if account is None or not has_room(account, epsilon):
         return

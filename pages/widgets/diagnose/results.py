@@ -68,14 +68,9 @@ def _choose_group(calibration: Drawn) -> str | None:
     """The group of all these X-rays, where each group has its own threshold."""
     if not calibration.group_names:
         return None
-    chosen = st.selectbox(
-        f"These X-rays are of the {calibration.per}",
-        [*calibration.group_names, UNKNOWN],
-        index=None,
-        key="diagnose_group",
-        persist_state="session",
-        placeholder=f"Say which {calibration.per}: each has its own threshold",
-    )
+    label, options = f"These X-rays are of the {calibration.per}", [*calibration.group_names, UNKNOWN]
+    words = f"Say which {calibration.per}: each has its own threshold"
+    chosen = st.selectbox(label, options, None, key="diagnose_group", persist_state="session", placeholder=words)
     if chosen == UNKNOWN:
         st.info("Nothing is calibrated for another one, so every set holds every diagnosis.")
     return chosen
@@ -110,7 +105,8 @@ def _cards(sets: SetTable, examined: Examined) -> None:
 def _card(row: SetRow, examined: Examined) -> None:
     """A fragment, so that what is done on one card does not draw the others again."""
     key = f"{examined.id}-{row.number}"
-    _show_small(row.thumbnail, f"X-ray {row.number + 1}")
+    source = f"data:image/jpeg;base64,{b64encode(row.thumbnail).decode('ascii')}"  # no address for others to ask for
+    st.html(f'<img class="xray" alt="X-ray {row.number + 1}" src="{source}">')
     if st.button("Open viewer", key=f"look-{key}", icon=":material/zoom_in:", width="stretch"):
         look_at(examined.id, row.number)
         st.rerun()
@@ -129,13 +125,6 @@ def _card(row: SetRow, examined: Examined) -> None:
         config={"staticPlot": True},
         alt=f"Softmax: {', '.join(needed)}",
     )
-
-
-def _show_small(jpeg: bytes, words: str) -> None:
-    """Sent within the page: it has no address, so nobody else can ask the server for it. `words` are ours, never a
-    file's name."""
-    source = f"data:image/jpeg;base64,{b64encode(jpeg).decode('ascii')}"
-    st.html(f'<img class="xray" alt="{words}" src="{source}">')
 
 
 def _badges(row: SetRow, examined: Examined) -> None:

@@ -1,5 +1,8 @@
 """What all sets come to: alarm, counts, promise and downloads, for X-rays, tables and data sets alike."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from pages.widgets.text import as_text, offer_download
@@ -15,11 +18,7 @@ METRICS = {
     "one": ("One diagnosis", "The others that the model knows are not likely enough."),
     "several": ("Several", "Cannot be told apart at this coverage: a queue for review."),
     "none": ("None", "No diagnosis reaches the cutoff."),
-    "flagged": (
-        "Flagged",
-        "No upright frontal chest X-ray, by its look or its DICOM header: not in the other counts. The check below "
-        "counts those with a known diagnosis.",
-    ),
+    "flagged": ("Flagged", "No upright frontal chest X-ray, by its look or its DICOM header: not in the other counts."),
 }
 WITH_NAMES = "With every name and a small copy of every picture: hand it only to those who may see them."
 FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Flagged": "flagged"}
@@ -63,27 +62,20 @@ def choose_reading(sets: SetTable, label: str, key: str, *, missed: bool = False
 
 def show_downloads(sets: SetTable, *, marks: Marks | None = None, synthetic: bool = False) -> None:
     """Every export, made only when it is asked for."""
-    name = "prediction_sets"
+    made: dict[str, Callable[[], str | bytes]] = {
+        "CSV": lambda: csv_of(sets, marks),
+        "Parquet": lambda: parquet_of(sets, marks),
+        "JSON": lambda: json_of(sets, marks=marks),
+    }
     referable = 0 if sets.xrays is None else sum(has_structured_report(sets[row]) for row in range(len(sets)))
     with st.container(horizontal=True):
-        offer_download("Download all sets (CSV)", lambda: csv_of(sets, marks), f"{name}.csv", "sets_csv")
-        offer_download(
-            "Download all sets (Parquet)", lambda: parquet_of(sets, marks), f"{name}.parquet", "sets_parquet"
-        )
-        offer_download("Download all sets (JSON)", lambda: json_of(sets, marks=marks), f"{name}.json", "sets_json")
-        offer_download(
-            "Report to print (HTML)",
-            lambda: sets_report(sets, synthetic=synthetic, marks=marks),
-            "prediction-sets-report.html",
-            "sets_report",
-            WITH_NAMES,
-        )
+        for kind, make in made.items():
+            ending = kind.lower()
+            offer_download(f"Download all sets ({kind})", make, f"prediction_sets.{ending}", f"sets_{ending}")
+        report, name = partial(sets_report, sets, synthetic=synthetic, marks=marks), "prediction-sets-report.html"
+        offer_download("Report to print (HTML)", report, name, "sets_report", WITH_NAMES)
         if referable:
-            offer_download(
-                "DICOM structured reports (zip)",
-                lambda: zipped(structured_reports(sets)),
-                "structured-reports.zip",
-                "sets_sr",
-            )
+            name = "structured-reports.zip"
+            offer_download("DICOM structured reports (zip)", lambda: zipped(structured_reports(sets)), name, "sets_sr")
     if referable:
         st.caption(as_text(f"Structured reports for {referable:,} of {len(sets):,} X-rays (DICOM). {WHO_IS_NAMED}"))

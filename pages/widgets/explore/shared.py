@@ -1,5 +1,4 @@
-"""What the views share: which records they look at (public, simulated, or a file that its owner says is public),
-the sliders, and downloads."""
+"""What the views share: public, simulated or uploaded records, the sliders, and downloads."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,8 @@ from ppsets_core.method.sets import conformity_scores
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000
+SIGNAL_HELP = "0 is guessing; at 3 it is almost never wrong. Its probabilities are always exactly right."
+PAGE_HELP = "One file that opens in any browser, without a network. For a picture, use the camera above a figure."
 alpha_slider, epsilon_slider = (
     partial(choose_alpha, key="explore_alpha"),
     partial(choose_epsilon, key="explore_epsilon"),
@@ -55,16 +56,11 @@ class PublicRecords:
 
 def choose_records() -> PublicRecords | None:
     """The records that every view uses; None while there are none."""
+    label, sources = "Records to explore", {CORONAHACK: _coronahack, SIMULATED: _simulated, FILE: _uploaded}
     source = st.segmented_control(
-        "Records to explore",
-        [CORONAHACK, SIMULATED, FILE],
-        default=CORONAHACK,
-        required=True,
-        key="explore_source",
-        persist_state="session",
-        help="Explore computes things that are not private, so it takes no private records.",
+        label, list(sources), default=CORONAHACK, required=True, key="explore_source", persist_state="session"
     )
-    return {CORONAHACK: _coronahack, SIMULATED: _simulated, FILE: _uploaded}[source]()
+    return sources[source]()
 
 
 def _coronahack() -> PublicRecords:
@@ -76,21 +72,16 @@ def _coronahack() -> PublicRecords:
 
 
 def _simulated() -> PublicRecords:
-    columns = st.columns(3)
-    count = columns[0].select_slider(
+    left, middle, right = st.columns(3)
+    count = left.select_slider(
         "Simulated records", [500, 1000, 2000, 5000, 10_000], 2000, key="explore_count", persist_state="session"
     )
-    classes = columns[1].slider("Diagnoses", 2, 20, 3, key="explore_classes", persist_state="session")
-    signal = columns[2].slider(
-        "How good the model is",
-        *(0.0, 4.0, 1.6, 0.1),
-        key="explore_signal",
-        persist_state="session",
-        help="0 is guessing; at 3 it is almost never wrong. Its probabilities are always exactly right.",
-    )
+    classes = middle.slider("Diagnoses", 2, 20, 3, key="explore_classes", persist_state="session")
+    look = ("How good the model is", 0.0, 4.0, 1.6, 0.1)
+    signal = right.slider(*look, key="explore_signal", persist_state="session", help=SIGNAL_HELP)
     labelled = simulated_records(count, classes, signal, np.random.default_rng(0))
-    right = f"{100 * labelled.top_accuracy():.0f}%"
-    st.caption(f"Simulated: no patient is behind these records. This model is right {right} of the time.")
+    correct = f"{100 * labelled.top_accuracy():.0f}%"
+    st.caption(f"Simulated: no patient is behind these records. This model is right {correct} of the time.")
     names = tuple(f"diagnosis {number + 1}" for number in range(classes))
     return PublicRecords(SIMULATED, conformity_scores(labelled.probabilities, labelled.labels), labelled, names)
 
@@ -156,17 +147,12 @@ def take_away(
     rows: the view's own table; by default the points that are drawn.
     """
     file = name.lower().replace(" ", "-")
+    page = partial(whole_page, f"{name}: {setting}", figures)
     with st.container(horizontal=True):
-        offer_download(
-            "Figures (HTML)",
-            lambda: whole_page(f"{name}: {setting}", figures),
-            f"{file}.html",
-            key=f"take_figures_{file}",
-            help="One file that opens in any browser, without a network. For a picture, use the camera above a figure.",
-        )
-        offer_download(
-            "Numbers (CSV)",
-            lambda: csv_of_rows(numbers_of(figures) if rows is None else rows),
-            f"{file}.csv",
-            key=f"take_numbers_{file}",
-        )
+        offer_download("Figures (HTML)", page, f"{file}.html", f"take_figures_{file}", PAGE_HELP)
+        numbers = partial(_numbers, figures, rows)
+        offer_download("Numbers (CSV)", numbers, f"{file}.csv", f"take_numbers_{file}")
+
+
+def _numbers(figures: Mapping[str, go.Figure], rows: Sequence[Mapping[str, object]] | None) -> str:
+    return csv_of_rows(numbers_of(figures) if rows is None else rows)

@@ -10,6 +10,7 @@ from ppsets_core.model.report import ModelReport, report
 from ppsets_core.places import MODELS
 
 ALPHA, FEW = 0.1, 20
+ERROR_HELP = "How far, on average, the probability it gives is from how often it is right (15 bins)."
 CARD = MODELS / "README.md"
 
 
@@ -24,13 +25,11 @@ def show_card() -> None:
     _numbers(found)
     left, right = st.columns(2)
     left.subheader("Confusion matrix", anchor=False)
-    left.plotly_chart(
-        confusion_figure(records.classes, found.confusion), key="model_confusion", alt="Counts of true against said"
-    )
+    confusion = confusion_figure(records.classes, found.confusion)
+    left.plotly_chart(confusion, key="model_confusion", alt="Counts of true against said")
     right.subheader("Are its probabilities reliable?", anchor=False)
-    right.plotly_chart(
-        reliability_figure(found.reliability), key="model_reliability", alt="Share right against probability given"
-    )
+    reliability = reliability_figure(found.reliability)
+    right.plotly_chart(reliability, key="model_reliability", alt="Share right against probability given")
     sets = _sets()
     recalls = zip(records.classes, found.recalls, found.confusion.sum(axis=1), sets.coverage_by_class, strict=True)
     st.dataframe(
@@ -72,8 +71,4 @@ def _numbers(found: ModelReport) -> None:
     left, middle, right = st.columns(3)
     left.metric("Accuracy", f"{100 * found.accuracy:.1f}%")
     middle.metric("Mean recall of the classes", f"{100 * found.macro_recall:.1f}%")
-    right.metric(
-        "Calibration error",
-        f"{found.calibration_error:.3f}",
-        help="How far, on average, the probability it gives is from how often it is right (15 bins).",
-    )
+    right.metric("Calibration error", f"{found.calibration_error:.3f}", help=ERROR_HELP)

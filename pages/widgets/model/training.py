@@ -11,16 +11,18 @@ from ppsets_core.background import JobProgress
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.model.report import Epoch
-from ppsets_core.xrays import Refused
+from ppsets_core.xrays import Refused, read_folder
 from ppsets_core.xrays.labels import Labels
 from ppsets_core.xrays.listing import Source
 
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel
     from ppsets_core.model.train import FineTuned, Privacy
-    from ppsets_core.model.training_set import TrainingSet
 
 DELTAS = (1e-3, 1e-4, 1e-5, 1e-6)
+EPSILON_HELP = "How much the weights may reveal about any one X-ray. The budgets for calibrations pay for it, too."
+DELTA_HELP = "The chance that ε does not hold; well below one over the number of X-rays."
+CLASSES_HELP = "With privacy the labels must not set them: one X-ray could add one. X-rays of others are left out."
 
 
 @dataclass(frozen=True)
@@ -53,29 +55,13 @@ def choose_settings() -> Settings:
     if not st.toggle("With differential privacy (DP-SGD)", key="tune_private"):
         return Settings(epochs, batch, rate)
     left, middle, right = st.columns(3)
-    epsilon = left.number_input(
-        "ε of the training",
-        *(0.05, 100.0, 3.0, 0.5),
-        key="tune_epsilon",
-        help="How much the weights may reveal about any one X-ray. The same budgets pay for it as for a calibration.",
-    )
-    delta = middle.select_slider(
-        "δ",
-        DELTAS,
-        1e-5,
-        format_func="{:g}".format,
-        key="tune_delta",
-        help="The chance that ε does not hold; well below one over the number of X-rays.",
-    )
-    clip = right.number_input(
-        "Clipping norm", 0.01, 100.0, 1.0, 0.1, key="tune_clip", help="The most that one X-ray may pull in a step."
-    )
-    named = st.text_input(
-        "Classes to learn, separated by commas",
-        key="tune_classes",
-        placeholder="those of the weights in use",
-        help="With privacy the labels must not set them, as one X-ray could add one. X-rays of others are left out.",
-    )
+    limits = (0.05, 100.0, 3.0, 0.5)
+    epsilon = left.number_input("ε of the training", *limits, key="tune_epsilon", help=EPSILON_HELP)
+    delta = middle.select_slider("δ", DELTAS, 1e-5, "{:g}".format, "tune_delta", DELTA_HELP)
+    clip_help = "The most that one X-ray may pull in a step."
+    clip = right.number_input("Clipping norm", 0.01, 100.0, 1.0, 0.1, key="tune_clip", help=clip_help)
+    label, words = "Classes to learn, separated by commas", "those of the weights in use"
+    named = st.text_input(label, key="tune_classes", placeholder=words, help=CLASSES_HELP)
     st.caption(
         "ε is for one X-ray and counts once for each that a patient has. The number of X-rays and the classes count as "
         "public. The loss and accuracy shown while it trains are not private: they are for the owner of the X-rays."
@@ -113,12 +99,16 @@ def fine_tuning(
 
     def work(report: JobProgress) -> Tuned:
         from ppsets_core.model.train import LastLayerRecipe, Privacy, fine_tune_last_layer
+        from ppsets_core.model.training_set import read_training_set
 
         privacy, classes = None, None
         if (wanted := settings.privacy) is not None:
             privacy = Privacy(wanted.epsilon, wanted.delta, wanted.clip)
             classes = wanted.classes or base.classes
-        data, refused = _read(source, labels, base.preprocessing.side, classes, report)
+        report.stage = "X-rays read:"
+        folder = read_folder(source, labels=labels, classes=classes or (), to_learn=True)
+        total, side = len(folder.xrays), base.preprocessing.side
+        data, refused = read_training_set(folder, side, classes=classes, progress=lambda done: report(done, total))
         report.stage = "X-rays seen by the network:"
         report(0, len(data))
 
@@ -148,15 +138,3 @@ def fine_tuning(
         return Tuned(result, privacy, tuple(report.said), len(data), refused, name, payer)
 
     return work
-
-
-def _read(
-    source: Source, labels: Labels, side: int, classes: tuple[str, ...] | None, report: JobProgress
-) -> tuple["TrainingSet", tuple[Refused, ...]]:
-    from ppsets_core.model.training_set import read_training_set
-    from ppsets_core.xrays import read_folder
-
-    report.stage = "X-rays read:"
-    folder = read_folder(source, labels=labels, classes=classes or (), to_learn=True)
-    total = len(folder.xrays)
-    return read_training_set(folder, side, classes=classes, progress=lambda done: report(done, total))

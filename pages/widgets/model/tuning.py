@@ -85,29 +85,19 @@ def _show(tuned: Tuned) -> None:
     if tuned.privacy is not None:
         spent = f"ε = {tuned.result.epsilon:.3g}"
         right.metric("Privacy spent", spent, help=f"At δ = {tuned.privacy.delta:g}, by Opacus's accountant.")
-        st.caption(as_text(f"{PRIVATE_TRAINING} {_charged(tuned.payer)}"))
+        charged = f"Charged to '{tuned.payer}' before it began." if tuned.payer else "Synthetic X-rays are not charged."
+        st.caption(as_text(f"{PRIVATE_TRAINING} {charged}"))
     st.caption(as_text(f"{tuned.xrays:,} X-rays, classes {', '.join(tuned.result.model.classes)}; from {tuned.base}."))
     show_refused(tuned.refused)
     st.plotly_chart(training_figure(tuned.epochs), key="tune_loss", alt="Loss and held-out accuracy by epoch")
     with st.container(horizontal=True):
         if st.button("Use this model", type="primary", key="tune_use"):
             switch_to(tuned.result.model, "weights fine-tuned in this session")
-        offer_download(
-            "Download the weights (safetensors)",
-            lambda: bytes_of(tuned.result.model),
-            "fine_tuned.safetensors",
-            key="tune_download",
-        )
+        label, name = "Download the weights (safetensors)", "fine_tuned.safetensors"
+        offer_download(label, lambda: bytes_of(tuned.result.model), name, key="tune_download")
     st.caption(
-        "A calibration made with other weights does not hold for these: calibrate again after switching, "
-        "with X-rays that were not among these, for the model knows these too well."
+        "Calibrate again after switching, with X-rays that were not among these: the model knows these too well."
     )
-
-
-def _charged(payer: str | None) -> str:
-    if payer is None:
-        return "Synthetic X-rays are of no patient: nothing was charged."
-    return f"Charged to '{payer}' before it began."
 
 
 def _ids(source: ChosenXrays, labels: UploadedFile | None) -> tuple[str, ...]:

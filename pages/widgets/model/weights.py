@@ -40,14 +40,6 @@ def bytes_of(model: "XrayModel") -> bytes:
         return path.read_bytes()
 
 
-def uses_bundled() -> bool:
-    return not st.session_state.get(_OTHER, False)
-
-
-def switch_to_bundled() -> None:
-    switch_to(None, "the bundled ResNet-18")
-
-
 def switch_to(model: "XrayModel | None", name: str) -> None:
     """Classify with other weights from here on; what belonged to the ones before is put aside."""
     set_active_model(model, name)
@@ -72,25 +64,18 @@ def say_what_changed() -> None:
 def show_weights() -> None:
     st.write(as_text(f"This session classifies with {model_name()}."))
     with st.container(horizontal=True):
-        if st.button("Back to the bundled weights", key="model_bundled", disabled=uses_bundled()):
-            switch_to_bundled()
-        offer_download(
-            "Download these weights",
-            lambda: bytes_of(active_model()),
-            "resnet18_xray.safetensors",
-            key="model_download",
-        )
+        is_bundled = not st.session_state.get(_OTHER, False)
+        if st.button("Back to the bundled weights", key="model_bundled", disabled=is_bundled):
+            switch_to(None, "the bundled ResNet-18")
+        name = "resnet18_xray.safetensors"
+        offer_download("Download these weights", lambda: bytes_of(active_model()), name, key="model_download")
     st.subheader("Load other weights", anchor=False)
     st.write(
         "A ResNet-18 that this app or `ppsets train` saved, as safetensors. "
         "A calibration made with other weights does not hold for them: calibrate again afterwards."
     )
-    file = st.file_uploader(
-        f"Weights: one .safetensors file, at most {LARGEST_MB} MB",
-        ["safetensors"],
-        key="model_file",
-        max_upload_size=LARGEST_MB,
-    )
+    label = f"Weights: one .safetensors file, at most {LARGEST_MB} MB"
+    file = st.file_uploader(label, ["safetensors"], key="model_file", max_upload_size=LARGEST_MB)
     if st.button("Use these weights", type="primary", key="model_load", disabled=file is None) and file is not None:
         with st.spinner("Loading the weights …"):
             model = model_from(file.getvalue(), file.name)
