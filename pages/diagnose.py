@@ -34,13 +34,9 @@ def main() -> None:
         _say_what_to_do()
         return
     why_not = why_not_for_xrays(calibration)
+    label, first = "What do you have?", TABLE if why_not else XRAYS
     what = st.segmented_control(
-        "What do you have?",
-        [XRAYS, TABLE],
-        default=TABLE if why_not else XRAYS,
-        required=True,
-        key="diagnose_what",
-        persist_state="session",
+        label, [XRAYS, TABLE], default=first, required=True, key="diagnose_what", persist_state="session"
     )
     _say_what_applies(calibration, what)
     if what == XRAYS:
@@ -60,12 +56,8 @@ def main() -> None:
 
 
 def _refuse(why: str) -> None:
-    st.error(
-        as_text(
-            f"This calibration cannot be used for X-rays with this model. {why} "
-            f"This session classifies with {model_name()}."
-        )
-    )
+    used = f"This session classifies with {model_name()}."
+    st.error(as_text(f"This calibration cannot be used for X-rays with this model. {why} {used}"))
     with st.container(horizontal=True):
         if may_open("calibrate"):
             st.page_link("pages/calibrate.py", label="Calibrate for this model", icon=":material/tune:")
@@ -73,9 +65,7 @@ def _refuse(why: str) -> None:
 
 
 def _say_what_to_do() -> None:
-    st.write(
-        "X-rays in, a ranked set of diagnoses out. First the threshold must be set that decides what enters a set."
-    )
+    st.write("X-rays in, a ranked set of diagnoses out. First, a calibration sets the threshold for what enters a set.")
     if not may_open("calibrate"):
         st.info("This session has no calibration yet. Give one that a curator handed to you, or try the demo on Home.")
         load_saved()

@@ -99,9 +99,8 @@ def _use_again(releases: list[Release]) -> None:
         if st.button("Use this calibration", key="use_release"):
             set_active_calibration(calibration, release.account)
             st.rerun()
-        offer_download(
-            "Download it (JSON)", calibration.to_json(), f"calibration-{release.id}.json", key="download_release"
-        )
+        name = f"calibration-{release.id}.json"
+        offer_download("Download it (JSON)", calibration.to_json(), name, key="download_release")
     if active_calibration() == calibration:
         st.success("In use in this browser session.")
 

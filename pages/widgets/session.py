@@ -125,12 +125,8 @@ def why_not_for_xrays(calibration: Drawn) -> str:
 def warn_of_other_weights() -> None:
     """The bundled scores are the bundled network's, and a threshold holds only for the network behind its scores."""
     if _MODEL in st.session_state:
-        st.warning(
-            as_text(
-                f"This session classifies with {model_name()}, but the bundled scores come from the bundled network."
-            )
-            + " A calibration on them does not hold for these weights: switch back on Model first."
-        )
+        used = f"This session classifies with {model_name()}, but the bundled scores come from the bundled network."
+        st.warning(as_text(f"{used} A calibration on them does not hold for these weights: switch back on Model."))
 
 
 @st.cache_resource(show_spinner="Loading the model …")

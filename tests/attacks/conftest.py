@@ -8,8 +8,7 @@ import pytest
 
 from ppsets_core import plan, simulate
 from tests.pages.conftest import app, home, ledger, score_csv, screen  # noqa: F401 (fixtures)
-from tests.pages.driving import button
-from tests.pages.waiting import finish
+from tests.pages.driving import button, finish
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

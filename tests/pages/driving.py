@@ -1,10 +1,41 @@
-"""What a screen says and offers, as AppTest sees it."""
+"""What a screen says and offers, as AppTest sees it; and waiting for work that a click started."""
 
+import io
+import time
 from pathlib import Path
 
+import numpy as np
+import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 300  # seconds: fine-tuning in a test takes some ten, and the machine may have other work
+
+
+def finish(at: AppTest, key: str) -> AppTest:
+    """Let the session's work under this name end, and draw the screen with what it found."""
+    if key not in at.session_state:
+        return at  # it ended within the click's own run
+    end = time.monotonic() + LONGEST
+    while at.session_state[key].running:
+        if time.monotonic() > end:
+            pytest.fail(f"The work '{key}' did not end within {LONGEST} seconds.")
+        time.sleep(0.02)
+    return at.run()
+
+
+def png(grey: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray((grey * 255).astype(np.uint8)).save(out, "PNG")
+    return out.getvalue()
+
+
+def classify(at: AppTest, files) -> AppTest:
+    """Get the prediction sets of X-rays on Diagnose."""
+    at.file_uploader[0].set_value(files).run()
+    button(at, "Get prediction").click().run()
+    return finish(at, "diagnose_job")
 
 
 def button(at: AppTest, start: str):

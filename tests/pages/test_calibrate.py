@@ -100,17 +100,6 @@ def test_choices_are_kept_when_the_screen_is_left_and_a_file_is_forgotten_when_r
     assert "Records read" not in metrics(at)
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [(b"", "empty"), (b"score\n2\n", "outside [0, 1]"), (b"a,b\nx,y\n", "no column of numbers"), (b"\xff\x00", "bad")],
-)
-def test_bad_score_files_get_a_sentence(upload, content, told):
-    at = upload(name="bad.csv", content=content)
-    assert len(at.error) == 1
-    assert told in texts(at)
-    assert not at.exception
-
-
 def load(at, content: bytes):
     at.radio(key="source").set_value("A saved calibration").run()
     return at.file_uploader(key="saved_calibration").set_value(("kept.json", content, "application/json")).run()

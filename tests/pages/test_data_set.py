@@ -4,8 +4,7 @@ import pytest
 
 from pages.widgets import choose_files as listing
 from tests.data.data_sets import records_frame, write_parts
-from tests.pages.driving import button, labels, metrics, release, texts
-from tests.pages.waiting import finish
+from tests.pages.driving import button, finish, labels, metrics, release, texts
 
 SOURCE = "A data set of the server"
 
@@ -25,6 +24,15 @@ def read(at, name: str = "ward"):
     return finish(at, "read_data_set")
 
 
+def diagnose(at, name: str) -> None:
+    at.switch_page("pages/diagnose.py").run()
+    at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
+    at.segmented_control(key="table_way").set_value(SOURCE).run()
+    at.selectbox(key="diagnose_data_set").set_value(name).run()
+    button(at, "Get prediction sets").click().run()
+    finish(at, "diagnose_data_set_job")
+
+
 def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledger):
     write_parts(records_frame(900, patients=500), data / "ward", 3)
     at = read(screen("calibrate"))
@@ -36,12 +44,7 @@ def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledge
     assert "Your calibration" in texts(at)
     (made,) = ledger.releases("ward")
     assert (f"{made.calibration.n:,}", made.calibration.unit) == (shown["Records used"][0], "patient")
-    at.switch_page("pages/diagnose.py").run()
-    at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
-    at.segmented_control(key="table_way").set_value(SOURCE).run()
-    at.selectbox(key="diagnose_data_set").set_value("ward").run()
-    button(at, "Get prediction sets").click().run()
-    finish(at, "diagnose_data_set_job")
+    diagnose(at, "ward")
     assert metrics(at)["Patients"] == ["900"]
     assert "Did the promise hold?" in texts(at)
 
@@ -64,17 +67,10 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     release(at)
     finish(at, "prepare_release")
     write_parts(frame.assign(label=""), data / "new", 2)
-    at.switch_page("pages/diagnose.py").run()
-    at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
-    at.segmented_control(key="table_way").set_value(SOURCE).run()
-    at.selectbox(key="diagnose_data_set").set_value("new").run()
-    button(at, "Get prediction sets").click().run()
-    finish(at, "diagnose_data_set_job")
+    diagnose(at, "new")
     assert metrics(at)["Patients"] == ["300"]
     assert "no row has a `label`" in texts(at)
-    at.selectbox(key="diagnose_data_set").set_value("my ward_1").run()
-    button(at, "Get prediction sets").click().run()
-    finish(at, "diagnose_data_set_job")
+    diagnose(at, "my ward_1")
     assert any("ppsets predict \"$PPSETS_DATA\"/'my ward_1/' --calibration" in one.value for one in at.code)
 
 
@@ -91,18 +87,14 @@ def test_a_bad_row_costs_nothing_and_is_named(screen, data, ledger):
 
 def test_only_folders_of_parquet_below_the_data_directory_are_listed(data, tmp_path, monkeypatch):
     for name in ("a/scores", "b", "c/site=1", "c/site=2", "_hidden", ".hidden"):
-        write_parts(records_frame(20), _made(data / name), 1)
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        write_parts(records_frame(20), data / name, 1)
     (data / "xrays").mkdir()
     write_parts(records_frame(20), tmp_path / "secret", 1)
     (data / "way-out").symlink_to(tmp_path / "secret")
     assert listing.data_sets() == ["a/scores", "b", "c", "c/site=1", "c/site=2"]
     monkeypatch.setattr(listing, "may", lambda *roles: False)
     assert listing.data_sets() == []
-
-
-def _made(path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
 
 
 def test_without_data_sets_there_is_no_such_source_and_a_silent_cluster_is_said(screen, data, monkeypatch):

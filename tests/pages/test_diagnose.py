@@ -2,7 +2,6 @@
 
 import io
 import json
-import zipfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,16 +13,9 @@ from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import records_of
 from tests.model.chests import small_model
-from tests.pages.driving import button, labels, metrics, texts
-from tests.pages.waiting import finish
+from tests.pages.driving import button, classify, field, finish, metrics, png, texts
 
 SCORES = np.linspace(0, 1, 2000)
-
-
-def png(grey: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    Image.fromarray((grey * 255).astype(np.uint8)).save(out, "PNG")
-    return out.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -40,22 +32,19 @@ def diagnose(app, screen):
     return screen("diagnose")
 
 
-def classify(at, files):
-    at.file_uploader[0].set_value(files).run()
-    button(at, "Get prediction").click().run()
-    return finish(at, "diagnose_job")
-
-
 def test_without_a_calibration_it_says_what_to_do(screen):
     at = screen("diagnose")
     assert "This session has no calibration yet" in texts(at)
+    assert "children aged 1–5 from one hospital" in texts(at)
     assert not at.file_uploader
 
 
-def test_nothing_chosen_cannot_be_started(diagnose):
+def test_before_anything_is_chosen_it_says_what_applies(diagnose):
     assert button(diagnose, "Get prediction").disabled
     assert "Calibrated with a *test*" in texts(diagnose)
     assert "a simulation" in texts(diagnose).replace("**", "")
+    assert "the two must belong together" in texts(diagnose), "the calibration names no model"
+    assert "coverage does not hold" not in texts(diagnose)
 
 
 def test_cards_counts_filter_order_and_pages(diagnose, xrays):
@@ -72,7 +61,7 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     assert len(charts) == 12
     spec = json.loads(charts[0].proto.spec)
     assert spec["data"][0]["customdata"][0] in ("bacterial-pneumonia", "normal", "viral-pneumonia")
-    at.segmented_control(key=_key(at, "diagnose_filter")).set_value("Flagged").run()
+    field(at.segmented_control, "diagnose_filter").set_value("Flagged").run()
     assert "<b>photo<b>.png" in texts(at)
     assert "A colour picture" in texts(at)
     assert len(at.get("plotly_chart")) == 0
@@ -80,12 +69,6 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     assert len(table) == 15
     assert set(table["reading"]) <= {"one", "several", "none", "flagged"}
     assert "torn.png" in at.dataframe[0].value["file"].tolist()
-
-
-def test_too_many_for_one_screen_names_the_command_that_takes_them(diagnose, xrays, monkeypatch):
-    monkeypatch.setattr("pages.widgets.diagnose.source.MOST", 1)
-    at = classify(diagnose, xrays[:2])
-    assert "ppsets predict" in texts(at)
 
 
 def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
@@ -108,46 +91,39 @@ def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
     assert "Another diagnosis: normal" in texts(at)
 
 
-def test_large_uploads_are_looked_at_small_and_it_is_said(diagnose, xrays, monkeypatch):
+def test_results_say_what_they_are_of_and_which_files_are_not_classified_or_kept(diagnose, xrays, monkeypatch):
     monkeypatch.setattr("pages.widgets.diagnose.source.KEPT_MEGABYTES", 0.01)
-    at = classify(diagnose, xrays[:1])
-    button(at, "Open viewer").click().run()
-    assert "Only small pictures are kept" in texts(at)
-    assert not at.error
-
-
-def test_results_say_what_they_are_of_and_that_other_files_are_not_classified_yet(diagnose, xrays):
     at = classify(diagnose, [("ward *3*.png", *xrays[0][1:])])
-    assert "Results of ward *3*.png, classified with the bundled ResNet-18" in said_above(at)
+    assert "Results of ward *3*.png, classified with the bundled ResNet-18" in above(at)
     assert "not classified yet" not in texts(at)
     at.file_uploader[0].set_value(xrays[1:3]).run()
     assert "not classified yet: these are the earlier results" in texts(at)
     button(at, "Get prediction").click().run()
     at = finish(at, "diagnose_job")
-    assert "Results of the 2 files given" in said_above(at)
+    assert "Results of the 2 files given" in above(at)
     assert "not classified yet" not in texts(at)
+    next(look for look in at.button if look.label == "Open viewer").click().run()
+    assert "Only small pictures are kept" in texts(at)
 
 
-def said_above(at) -> str:
+def above(at) -> str:
     return " ".join(each.value.replace("\\", "").replace("\u2060", "") for each in at.subheader)
 
 
-def test_no_readable_file_is_one_sentence(diagnose):
-    at = classify(diagnose, [("notes.png", b"<html>", "image/png")])
-    assert "no usable X-ray" in texts(at)
+def test_too_many_and_unreadable_files_get_a_sentence(diagnose, xrays, monkeypatch):
+    assert "no usable X-ray" in texts(classify(diagnose, [("notes.png", b"<html>", "image/png")]))
+    monkeypatch.setattr("pages.widgets.diagnose.source.MOST", 1)
+    at = classify(diagnose, xrays[:2])
+    assert "ppsets predict" in texts(at)
     assert "Traceback" not in texts(at)
 
 
-def test_sets_follow_the_calibration_without_classifying_again(diagnose, xrays):
+def test_sets_follow_the_calibration_and_other_weights_make_them_void(diagnose, xrays):
     at = classify(diagnose, xrays[:3])
     at.session_state["active_calibration"] = calibrate([0.1] * 5, 0.1, 0.1)
     at.run()
-    assert metrics(at)["Several"] == ["3"]
+    assert metrics(at)["Several"] == ["3"], "without classifying again"
     assert "every set holds every diagnosis" in texts(at)
-
-
-def test_other_weights_make_the_findings_void(diagnose, xrays):
-    at = classify(diagnose, xrays[:1])
     at.session_state["active_model"] = small_model()
     at.session_state["active_model_name"] = "other.safetensors"
     at.run()
@@ -173,28 +149,6 @@ def test_a_calibration_of_another_model_is_refused_and_says_what_to_do(diagnose,
     assert any(each.label.startswith("Get prediction") for each in at.button) is holds
 
 
-def test_where_the_model_is_unknown_the_caption_says_what_must_be(diagnose):
-    assert "the two must belong together" in texts(diagnose)
-    assert "coverage does not hold" not in texts(diagnose)
-
-
-def test_bundled_synthetic_x_rays_are_labelled_so(diagnose, xrays, tmp_path, monkeypatch):
-    path = tmp_path / "synthetic_00.png"
-    path.write_bytes(xrays[0][1])
-    monkeypatch.setattr("pages.widgets.diagnose.source.SYNTHETIC", (path,))
-    at = diagnose.run()
-    button(at, "Use the synthetic").click().run()
-    at = finish(at, "diagnose_job")
-    assert "These X-rays are **synthetic**" in texts(at)
-    assert "Synthetic" in texts(at)
-    assert "Use the synthetic X-rays" in labels(at)
-
-
-def _key(at, start: str) -> str:
-    (found,) = [each.key for each in at.segmented_control if each.key.startswith(start)]
-    return found
-
-
 def test_the_group_of_the_xrays_must_be_said_and_outlasts_a_visit_elsewhere(app, screen, xrays):
     scores = np.random.default_rng(0).random(2000)
     sites = np.array(["north", "south"] * 1000)
@@ -209,21 +163,3 @@ def test_the_group_of_the_xrays_must_be_said_and_outlasts_a_visit_elsewhere(app,
     at.switch_page("pages/model.py").run()
     at.switch_page("pages/diagnose.py").run()
     assert at.selectbox(key="diagnose_group").value == "south"
-
-
-def test_labels_in_a_zip_are_checked(diagnose):
-    """Ill X-rays that lie in the folder of the normal ones are the misses."""
-    out, drawn = io.BytesIO(), list(draw_xrays(9, seed=3))
-    folders = {"normal": "normal", "viral-pneumonia": "viral-pneumonia", "bacterial-pneumonia": "normal"}
-    with zipfile.ZipFile(out, "w") as archive:
-        for number, xray in enumerate(drawn):
-            archive.writestr(f"ward/{folders[xray.label]}/{number:02}.png", png(xray.grey))
-    at = classify(diagnose, [("ward.zip", out.getvalue(), "application/zip")])
-    assert "Did the promise hold?" in texts(at)
-    assert "9 with a known diagnosis" in texts(at)
-    rows = next(one.value for one in at.dataframe if "diagnosis" in one.value.columns).set_index("diagnosis")
-    assert rows["covered"]["normal"].endswith(f"of {sum(folders[xray.label] == 'normal' for xray in drawn)}")
-    covered, of = map(int, rows["covered"].iloc[0].split(" of "))
-    assert of == 9
-    assert covered <= 9 - 2
-    assert at.selectbox(key="diagnose_order").value == "misses first"

@@ -2,15 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
-from PIL import Image
 
 from ppsets_core import Calibration, plan
 from tests.browser.samples import CLASSES
 from tests.drawn_xrays import draw_xrays
-from tests.pages.driving import button, labels, metrics, release, texts
-from tests.pages.waiting import finish
+from tests.pages.driving import button, finish, metrics, png, release, texts
 
 CUTOFFS = dict(zip(CLASSES, (0.2, 0.001, 0.25), strict=True))
 
@@ -44,7 +41,7 @@ def test_the_plan_shows_what_each_diagnosis_gets(each):
     assert "Within each diagnosis, the true diagnosis is in the set with probability at least 90%" in texts(at)
 
 
-def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has(each):
+def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has_and_needs_labels(each, upload):
     seen = []
     for content in (None, skewed_csv()):
         at = each(content=content)
@@ -53,14 +50,19 @@ def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has(each):
         seen.append((metrics(at), said, ranks.to_dict("list")))
     assert seen[0] == seen[1]
     assert seen[0][2]["rank aimed at"] == sorted(seen[0][2]["rank aimed at"])
+    at = upload(name="scores.csv", content=b"score\n" + b"\n".join(b"0.%03d" % i for i in range(700)))
+    assert "promise" not in {one.key for one in at.radio}
+    assert "for each diagnosis it needs labels" in texts(at)
 
 
 def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
     at = each()
+    at.radio(key="rule").set_value("paper").run()
+    assert "The paper's rule holds for all patients together only, so the sharp rule is used" in texts(at)
     release(at, "ε = 1")
     (made,) = ledger.releases("ward")
     drawn = made.calibration
-    assert (drawn.per, drawn.classes, float(made.epsilon)) == ("diagnosis", CLASSES, 1.0)
+    assert (drawn.per, drawn.classes, drawn.method, float(made.epsilon)) == ("diagnosis", CLASSES, "sharp", 1.0)
     shown = metrics(at)
     assert [shown[name] for name in CLASSES] == [[f"≥ {1 - threshold:.4g}"] for threshold in drawn.thresholds]
     assert "for each diagnosis" in texts(at)
@@ -72,23 +74,6 @@ def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
     assert metrics(at)[CLASSES[0]] == shown[CLASSES[0]]
 
 
-def test_where_the_chosen_rule_cannot_the_one_that_can_is_used_and_said(each, ledger):
-    at = each()
-    at.radio(key="rule").set_value("paper").run()
-    assert "The paper's rule holds for all patients together only, so the sharp rule is used" in texts(at)
-    release(at)
-    assert [made.calibration.method for made in ledger.releases()] == ["sharp"]
-
-
-def test_scores_without_labels_have_one_promise_only(each, upload):
-    at = each()
-    at = upload(name="scores.csv", content=b"score\n" + b"\n".join(b"0.%03d" % i for i in range(700)))
-    assert not at.error
-    assert "promise" not in {one.key for one in at.radio}
-    assert "for each diagnosis it needs labels" in texts(at)
-    assert "Calibrate …" in labels(at)
-
-
 def calibrated() -> Calibration:
     planned = plan(900, 0.1, 1.0, m=100, per="diagnosis", classes=3)
     public = {name: getattr(planned, name) for name in planned.__dataclass_fields__}
@@ -98,7 +83,7 @@ def calibrated() -> Calibration:
 
 def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeypatch):
     path = tmp_path / "synthetic_00.png"
-    Image.fromarray((draw_xrays(1, 0)[0].grey * 255).astype(np.uint8)).save(path)
+    path.write_bytes(png(draw_xrays(1, 0)[0].grey))
     monkeypatch.setattr("pages.widgets.diagnose.source.SYNTHETIC", (path,))
     app.session_state["active_calibration"] = calibrated()
     at = screen("diagnose")

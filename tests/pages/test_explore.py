@@ -7,8 +7,7 @@ import pytest
 from ppsets_core import plan, read_scores, smallest_n
 from ppsets_core.method.rules import RULES
 from tests.explore.third_rule import ThirdRule
-from tests.pages.driving import button, metrics, texts
-from tests.pages.waiting import finish
+from tests.pages.driving import button, finish, metrics, texts
 
 
 @pytest.fixture
@@ -44,20 +43,6 @@ def test_planner_answers_for_every_rule(explore):
     assert metrics(at)["Paper's rule"][1] == "none" or float(metrics(at)["Paper's rule"][1]) > 1
 
 
-def test_levels_are_drawn_for_what_is_chosen(explore):
-    at = explore("Levels")
-    over_n, over_epsilon = figures(at)
-    assert "paper, ε = 0.1" in names(over_n)
-    assert "sharp, n = 1,000" in names(over_epsilon)
-    legend = "Dotted: the sharp rule. Solid: the paper's rule. Dashed grey: ordinary calibration without privacy."
-    assert legend in texts(at)
-    at.pills(key="explore_methods").set_value(["sharp"]).run()
-    assert not any(name.startswith("paper") for name in names(figures(at)[0]))
-    at.pills(key="explore_epsilons").set_value([]).run()
-    assert "Choose at least one." in texts(at)
-    assert len(figures(at)) == 1
-
-
 def run_splits(at, splits: int, over: str = "epsilon"):
     at.segmented_control(key="explore_over").set_value(over)
     at.select_slider(key="explore_repetitions").set_value(splits)
@@ -78,14 +63,6 @@ def test_random_splits_over_each_parameter_in_one_session(explore):
         assert "20 random splits" in texts(at)
     (point,) = [each for each in at.select_slider if each.key.startswith("explore_point")]
     assert point.value in range(100, 1401), "another run has points of its own"
-
-
-def test_a_run_can_be_cancelled(explore):
-    at = run_splits(explore("Random splits"), 1000)
-    at.session_state["explore_job"].cancel()
-    at = finish(at, "explore_job")
-    assert "Cancelled" in texts(at)
-    assert not figures(at)
 
 
 def test_inside_a_release_draws_are_kept_until_the_settings_change(explore):
@@ -156,7 +133,13 @@ def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypa
     assert "third rule" in names(figures(at)[0])
     at = explore("Levels")
     assert "third, ε = 0.1" in names(figures(at)[0])
+    assert "Dotted: the sharp rule. Solid: the paper's rule." in texts(at)
     assert "Dashes and dots: the third rule." in texts(at)
+    at.pills(key="explore_methods").set_value(["sharp"]).run()
+    assert not any(name.startswith("third") for name in names(figures(at)[0]))
+    at.pills(key="explore_epsilons").set_value([]).run()
+    assert "Choose at least one." in texts(at)
+    assert len(figures(at)) == 1
     at = explore("Inside a release")
     at.segmented_control(key="explore_rule").set_value(ThirdRule.name).run()
     assert not at.error

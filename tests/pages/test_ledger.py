@@ -94,3 +94,30 @@ def test_refusals_are_shown_as_not_private_and_are_in_no_export(used, screen):
     assert list(at.dataframe[3].value["ε"]) == ["0.75"]
     assert "not private" in texts(at)
     assert "0.75" not in export_json(used) + export_csv(used)
+
+
+OFFER = "Use this release again"
+
+
+@pytest.mark.parametrize("name", ["home", "diagnose"])
+def test_the_last_paid_release_is_offered_and_taken_up(screen, ledger, home, name):
+    ledger.open_account("ward *3*", 5)
+    assert OFFER not in labels(screen(name)), "nothing was released"
+    spend(ledger, 1.0, SCORES, "ward *3*")
+    last = spend(ledger, 0.5, SCORES, "ward *3*")
+    at = screen(name)
+    assert "from ward *3*" in texts(at)
+    assert "ε = 0.5" in texts(at)
+    button(at, OFFER).click().run()
+    assert at.session_state["active_calibration"] == last
+    assert at.session_state["active_calibration_source"] == "ward *3*"
+    assert OFFER not in labels(at)
+    assert str(ledger.account("ward *3*").spent) == "1.5"
+
+
+def test_a_damaged_ledger_does_not_take_diagnose_down(screen, home):
+    home.mkdir(exist_ok=True)
+    (home / "ledger.sqlite").write_text("not a ledger, and long enough to be taken for a damaged file" * 50)
+    at = screen("diagnose")
+    assert "This session has no calibration yet" in texts(at)
+    assert OFFER not in labels(at)

@@ -17,8 +17,7 @@ from ppsets_core.model.report import report
 from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import named
 from tests.model.chests import small_model
-from tests.pages.driving import ROOT, button, field, labels, metrics, texts
-from tests.pages.waiting import finish
+from tests.pages.driving import ROOT, button, field, finish, metrics, texts
 
 PRIVATE = Settings(1, 8, 1e-3, PrivacySettings(epsilon=3.0, delta=1e-3, clip=1.0))
 
@@ -66,6 +65,7 @@ def test_the_card_shows_what_the_bundled_scores_say(model_screen):
         "coverage is an average, not of each class"
     )
     assert "sets of 1 in" in texts(at)
+    assert "children aged 1–5 from one hospital" in texts(at)
     assert metrics(at)["Calibration error"] == [f"{expected.calibration_error:.3f}"]
     assert len(at.get("plotly_chart")) == 2
 
@@ -92,29 +92,6 @@ def test_other_weights_put_aside_what_belonged_to_the_ones_before_and_back(model
         model_from(weights[:1000])
 
 
-def tune(at, files):
-    at.file_uploader[0].set_value(files).run()
-    at.number_input(key="tune_epochs").set_value(2)
-    at.select_slider(key="tune_batch").set_value(8)
-    at.run()
-    button(at, "Fine-tune").click().run()
-    return finish(at, "tuning_job")
-
-
-@pytest.mark.training
-def test_fine_tune_watch_and_use(model_screen, labelled_zip):
-    at = calibrated(model_screen("Fine-tune"))
-    assert button(at, "Fine-tune").disabled
-    at = tune(at, [("mine.zip", labelled_zip, "application/zip")])
-    assert not at.error
-    assert "30 X-rays, classes bacterial-pneumonia, normal, viral-pneumonia" in texts(at)
-    assert "Privacy spent" not in metrics(at)
-    assert "normal/notes.txt" in at.dataframe[0].value["file"].tolist()
-    button(at, "Use this model").click().run()
-    assert "fine-tuned in this session" in texts(at)
-    assert at.session_state["active_calibration"] is None
-
-
 def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, labelled_zip, ledger):
     at = model_screen("Fine-tune")
     assert "tune_epsilon" not in [each.key for each in at.number_input]
@@ -123,62 +100,19 @@ def test_with_privacy_the_classes_are_those_named_or_the_weights(model_screen, l
     assert "are not private" in texts(at)
     assert "ε is for one X-ray" in texts(at)
     at.text_input(key="tune_classes").set_value("cat, dog").run()
-    at = privately(at, labelled_zip)
+    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
+    field(at.number_input, "budget_tune").set_value(1.0).run()
+    assert "ε = 3 is more than the whole budget of 1 for mine" in texts(at)
+    field(at.number_input, "budget_tune").set_value(5.0).run()
+    button(at, "Fine-tune …").click().run()
+    assert "Spend ε = 3 and δ = 1e-05 of the budget of mine?" in texts(at)
+    button(at, "Spend ε").click().run()
+    at = finish(at, "tuning_job")
     assert "No X-ray has one of the labels cat, dog" in texts(at)
     assert ledger.releases() == []
     base, payment = small_model(classes=("sun", "moon")), TrainingPayment(ledger, named("ward"), 3.0, 1e-5)
     with pytest.raises(InputError, match="No X-ray has one of the labels sun, moon"):
         fine_tuning(base, io.BytesIO(labelled_zip), None, PRIVATE, payment)(JobProgress())
-
-
-def privately(at, content: bytes, name: str = "mine.zip"):
-    """Give X-rays, confirm what it costs, and let the training end."""
-    at.file_uploader[0].set_value([(name, content, "application/zip")]).run()
-    button(at, "Fine-tune …").click().run()
-    button(at, "Spend ε").click().run()
-    return finish(at, "tuning_job")
-
-
-def quick(at):
-    """Private, in two epochs and in batches that thirty X-rays fill."""
-    at.toggle(key="tune_private").set_value(True).run()
-    at.number_input(key="tune_epochs").set_value(2)
-    at.select_slider(key="tune_batch").set_value(8)
-    at.select_slider(key="tune_delta").set_value(1e-3)
-    return at.run()
-
-
-@pytest.mark.training
-def test_private_fine_tuning_is_confirmed_charged_once_and_refused_over_budget(model_screen, labelled_zip, ledger):
-    at = quick(model_screen("Fine-tune"))
-    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
-    field(at.number_input, "budget_tune").set_value(1.0).run()
-    assert "ε = 3 is more than the whole budget of 1 for mine" in texts(at)
-    assert not {"Fine-tune", "Fine-tune …"} & set(labels(at))
-    field(at.number_input, "budget_tune").set_value(5.0).run()
-    button(at, "Fine-tune …").click().run()
-    assert "Spend ε = 3 and δ = 0.001 of the budget of mine?" in texts(at)
-    assert "5 in all, of which releases under this name have cost 0" in texts(at)
-    assert "as one release of the two sums would" in texts(at)
-    at.number_input(key="tune_epsilon").set_value(2.0).run()
-    assert not any(label.startswith("Spend") for label in labels(at)), "other terms were confirmed by nobody"
-    button(at, "Fine-tune …").click().run()
-    assert ledger.releases() == []
-    field(at.text_input, "training_reason").set_value("our scanner")
-    button(at, "Spend ε = 2").click().run()
-    at = finish(at, "tuning_job")
-    assert not at.error
-    assert "Charged to 'mine' before it began" in texts(at)
-    at.run()
-    (charged,) = ledger.releases()
-    assert (charged.account, charged.kind, charged.status) == ("mine", "training", "released")
-    assert (str(charged.epsilon), str(charged.delta), charged.reason) == ("2.0", "0.001", "our scanner")
-    again = privately(quick(model_screen("Fine-tune")), labelled_zip, "under-another-name.zip")
-    assert not again.error, "2 and 2 are within 5"
-    over = privately(quick(model_screen("Fine-tune")), labelled_zip, "third.zip")
-    assert "Not everyone in these records has room for ε = 2" in texts(over)
-    assert [one.account for one in ledger.refusals()] == ["third"]
-    assert len(ledger.releases()) == 2
 
 
 @pytest.mark.training
@@ -218,12 +152,26 @@ def test_cancelled_before_the_charge_costs_nothing_and_after_it_what_was_charged
     assert late.is_wasted
 
 
-def test_fine_tuning_that_is_refused_or_cancelled_keeps_nothing(model_screen, labelled_zip):
-    at = tune(model_screen("Fine-tune"), [("notes.zip", b"no zip at all", "application/zip")])
-    assert at.error
-    at.file_uploader[0].set_value([("mine.zip", labelled_zip, "application/zip")]).run()
-    button(at, "Fine-tune").click().run()
+@pytest.mark.training
+def test_fine_tuning_is_refused_cancelled_or_used(model_screen, labelled_zip):
+    def begin(name: str, content: bytes) -> None:
+        at.file_uploader[0].set_value([(name, content, "application/zip")]).run()
+        button(at, "Fine-tune").click().run()
+
+    at = calibrated(model_screen("Fine-tune"))
+    assert button(at, "Fine-tune").disabled
+    at.number_input(key="tune_epochs").set_value(2)
+    begin("notes.zip", b"no zip at all")
+    assert finish(at, "tuning_job").error
+    begin("mine.zip", labelled_zip)
     at.session_state["tuning_job"].cancel()
-    at = finish(at, "tuning_job")
-    assert "Cancelled" in texts(at)
+    assert "Cancelled" in texts(finish(at, "tuning_job"))
     assert "Accuracy" not in metrics(at)
+    begin("mine.zip", labelled_zip)
+    finish(at, "tuning_job")
+    assert "30 X-rays, classes bacterial-pneumonia, normal, viral-pneumonia" in texts(at)
+    assert "Privacy spent" not in metrics(at)
+    assert "normal/notes.txt" in at.dataframe[0].value["file"].tolist()
+    button(at, "Use this model").click().run()
+    assert "fine-tuned in this session" in texts(at)
+    assert at.session_state["active_calibration"] is None

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ppsets_core import Ledger, read_scores
-from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core import read_scores
 from tests.ledger.spending import spend
 from tests.pages.driving import button, field, labels, metrics, release, texts
 
@@ -21,6 +20,7 @@ def test_one_confirmed_click_is_one_charge(upload, ledger):
     assert made.reason == "first ward"
     assert metrics(at)["Threshold ŝ"] == [f"{made.calibration.threshold:.6g}"]
     assert "Calibrated with ward" in texts(at)
+    assert "Fill in all four to get the file" in texts(at), "an entry for OpenDP's registry"
     own = at.session_state["active_calibration"]
     at.session_state["active_calibration"] = None
     button(at.run(), "Go to Diagnose").click().run()
@@ -122,15 +122,3 @@ def test_where_all_records_of_a_patient_are_used_the_confirm_step_says_what_that
         button(at, "Spend ε").click().run()
     made = [(one.calibration.unit, one.calibration.model) for one in ledger.releases()]
     assert made == [("record", None), ("patient", None)]
-
-
-def test_bundled_scores_are_calibrated_for_the_bundled_model_and_names_are_shown_as_text(at, upload, ledger, home):
-    release(at)
-    (made,) = ledger.releases()
-    assert (made.calibration.unit, made.calibration.model) == ("patient", bundled_fingerprint())
-    at = upload(700, name="<b>x<i> $a$ [l](e).csv")
-    button(at, "Calibrate …").click().run()
-    confirm = next(each.value for each in at.markdown if "Spend ε" in each.value)
-    assert r"\<b\>x\<i\> \$a\$ \[l\]\(e\)" in confirm
-    button(at, "Spend ε").click().run()
-    assert len(Ledger(home / "ledger.sqlite").accounts()) == 2

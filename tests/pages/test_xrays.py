@@ -8,8 +8,7 @@ from pages.widgets.choose_files import folders_below, inside
 from ppsets_core import InputError
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
-from tests.pages.driving import texts
-from tests.pages.waiting import finish
+from tests.pages.driving import finish, texts
 
 
 def test_server_folders_are_those_below_the_data_directory(tmp_path):

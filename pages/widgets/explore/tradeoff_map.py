@@ -9,8 +9,6 @@ from pages.widgets.explore.shared import PublicRecords, take_away
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.person import may_open
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
-from ppsets_core.background import JobProgress
-from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.tradeoff_map import TradeoffMap, tradeoff_figure, tradeoff_map
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES, GroupRule
@@ -49,7 +47,8 @@ def show_map(records: PublicRecords | None) -> None:
     asked_before = st.session_state.get(_ASKED) == wanted
     if not asked_before or (not is_running(_JOB) and st.button("Draw this map", key="map_again")):
         st.session_state[_ASKED] = wanted
-        start_job(_JOB, lambda progress: _compute(labelled, wanted, progress))
+        settings = (labelled, wanted.n, wanted.rule)
+        start_job(_JOB, lambda progress: (wanted, tradeoff_map(*settings, per=wanted.per, progress=progress)))
     if is_running(_JOB):
         show_progress(_JOB, "Points planned:")
 
@@ -61,10 +60,6 @@ def _choose(records: PublicRecords) -> Wanted:
     able = [name for name, rule in RULES.items() if promise == TOGETHER or isinstance(rule, GroupRule)]
     rule = right.radio("Rule", able, format_func=lambda name: f"The {RULES[name].label}", key=f"map_rule_{promise}")
     return Wanted(records.digest, int(n), DIAGNOSIS if promise == EACH else None, rule)
-
-
-def _compute(labelled: Labelled, wanted: Wanted, progress: JobProgress) -> tuple[Wanted, TradeoffMap]:
-    return wanted, tradeoff_map(labelled, wanted.n, wanted.rule, per=wanted.per, progress=progress)
 
 
 def _draw(found: TradeoffMap) -> None:

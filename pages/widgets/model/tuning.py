@@ -85,8 +85,7 @@ def _show(tuned: Tuned) -> None:
     if tuned.privacy is not None:
         spent = f"ε = {tuned.result.epsilon:.3g}"
         right.metric("Privacy spent", spent, help=f"At δ = {tuned.privacy.delta:g}, by Opacus's accountant.")
-        charged = f"Charged to '{tuned.payer}' before it began." if tuned.payer else "Synthetic X-rays are not charged."
-        st.caption(as_text(f"{PRIVATE_TRAINING} {charged}"))
+        st.caption(as_text(f"{PRIVATE_TRAINING} Charged to '{tuned.payer}' before it began."))
     st.caption(as_text(f"{tuned.xrays:,} X-rays, classes {', '.join(tuned.result.model.classes)}; from {tuned.base}."))
     show_refused(tuned.refused)
     st.plotly_chart(training_figure(tuned.epochs), key="tune_loss", alt="Loss and held-out accuracy by epoch")
@@ -95,9 +94,7 @@ def _show(tuned: Tuned) -> None:
             switch_to(tuned.result.model, "weights fine-tuned in this session")
         label, name = "Download the weights (safetensors)", "fine_tuned.safetensors"
         offer_download(label, lambda: bytes_of(tuned.result.model), name, key="tune_download")
-    st.caption(
-        "Calibrate again after switching, with X-rays that were not among these: the model knows these too well."
-    )
+    st.caption("Calibrate again after switching, with other X-rays than these: the model knows these too well.")
 
 
 def _ids(source: ChosenXrays, labels: UploadedFile | None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pages.widgets.server.gate import BEFORE_A_SOCKET, BROWSER, HEADERS, Gate
+from pages.widgets.server.gate import BEFORE_A_SOCKET, BROWSER, HEADERS, KEPT_SECONDS, Gate, MediaAccess
 
 HOST = ("host", "localhost:8501")
 OWN = ("origin", "http://localhost:8501")
@@ -49,16 +49,6 @@ def status(*args, **options) -> int:
     return asked(gate(), *args, **options)[0]["status"]
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "localhost@evil.example", "evil.example:8501", "", "localhost:x"]
-)
-def test_another_host_is_refused_everywhere(host):
-    assert status("/", ("host", host)) == 403
-    assert status("/media/x", ("host", host), COOKIE) == 403
-    (closed,) = asked(gate(), "/_stcore/stream", ("host", host), ("origin", f"http://{host}"), kind="websocket")
-    assert closed["type"] == "websocket.close"
-
-
 def test_our_own_names_are_served_and_two_hosts_or_none_are_refused():
     for host in ("localhost", "LOCALHOST:8501", "127.0.0.1:8501", "localhost.:1"):
         assert status("/", ("host", host)) == 200
@@ -67,12 +57,20 @@ def test_our_own_names_are_served_and_two_hosts_or_none_are_refused():
         assert status(path, HOST) == 404, "what Streamlit offers to programs is closed"
 
 
+HOSTS = ["evil.example", "localhost.evil.example", "localhost@evil.example", "evil.example:8501", "", "localhost:x"]
+ORIGINS = ["http://evil.example", "http://localhost:9999", "null", "https://share.streamlit.io", "file://"]
+
+
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "http://localhost:9999", "null", "https://share.streamlit.io", "file://"]
+    ("host", "origin"), [*((host, f"http://{host}") for host in HOSTS), *((HOST[1], origin) for origin in ORIGINS)]
 )
-def test_a_foreign_page_is_refused_at_the_socket_and_elsewhere(origin):
-    assert status("/_stcore/host-config", HOST, ("origin", origin)) == 403
-    (closed,) = asked(gate(), "/_stcore/stream", HOST, ("origin", origin), kind="websocket")
+def test_another_host_and_a_foreign_page_are_refused_everywhere(host, origin):
+    headers = (("host", host), ("origin", origin))
+    for path in ("/", BEFORE_A_SOCKET, "/media/x"):
+        assert status(path, *headers, COOKIE) == 403
+    if host != HOST[1]:
+        assert status("/", ("host", host)) == 403
+    (closed,) = asked(gate(), "/_stcore/stream", *headers, kind="websocket")
     assert closed["type"] == "websocket.close"
 
 
@@ -132,3 +130,22 @@ def test_a_picture_is_served_to_the_browser_it_was_shown_to():
     assert asked(one, f"/media/{'f' * 32}.jpg", HOST, COOKIE)[0]["status"] == 404
     asked(one, "/_stcore/stream", HOST, OWN, kind="websocket")
     assert fetched() == 404
+
+
+def test_a_browser_is_forgotten_some_time_after_its_last_socket():
+    now = [0.0]
+    media = MediaAccess(lambda: now[0])
+    media.connected("one")
+    media.connected("one")
+    media.sent("one", b"... media/" + HASH.encode() + b".png")
+    now[0] = 10 * KEPT_SECONDS
+    media.disconnected("one")
+    now[0] = 20 * KEPT_SECONDS
+    assert media.knows("one", f"/media/{HASH}.png")
+    media.disconnected("one")
+    now[0] += KEPT_SECONDS
+    assert media.knows("one", f"/media/{HASH}.png")
+    now[0] += 1
+    assert not media.knows("one", f"/media/{HASH}.png")
+    media.connected("one")
+    assert not media.knows("one", f"/media/{HASH}.png")
