@@ -65,14 +65,11 @@ def test_a_private_check_is_confirmed_charged_once_and_shown(diagnose, ledger):
     assert "Release a private check …" in labels(at)
 
 
-def test_without_labels_there_is_no_check(diagnose):
+def test_without_labels_there_is_no_check_and_another_models_table_is_refused(diagnose):
     at = give(diagnose, table(30, 1, labelled=False))
     assert "Did the promise hold" not in texts(at)
     assert len(at.dataframe[-1].value) == 30
-
-
-def test_another_models_table_is_refused_with_what_to_do(diagnose):
-    at = give(diagnose, "id,a,b\n1,0.5,0.5")
+    give(at, "id,a,b\n1,0.5,0.5")
     assert "Use the calibration of the model that gave these probabilities" in texts(at)
     assert "Patients" not in metrics(at)
 

@@ -79,13 +79,3 @@ def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsil
     at = upload(700)
     assert at.slider(key="novelty_share").disabled
     assert "no column `novelty`" in texts(at)
-
-
-def test_a_table_of_unfamiliar_patients_raises_the_alarm(app, screen):
-    app.session_state["active_calibration"] = drawn(1000, 0.5)
-    app.session_state["active_calibration_source"] = "a test"
-    at = screen("diagnose")
-    at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
-    rows = [",".join([*CLASSES, "novelty"]), *["0.2,0.7,0.1,0.9"] * 40]
-    at.file_uploader(key="diagnose_table").set_value(("new.csv", "\n".join(rows).encode(), "text/csv")).run()
-    assert any("40 of 40 X-rays are unfamiliar compared with the calibration; about 2" in one.value for one in at.error)

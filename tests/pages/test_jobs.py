@@ -2,7 +2,6 @@
 
 import time
 
-import pytest
 import streamlit as st
 
 from pages.widgets.jobs import JobKey, _cancel, collect, start_job
@@ -11,17 +10,10 @@ from ppsets_core.background import JobProgress
 KEY = JobKey[str]("test_jobs")
 
 
-def wait(condition) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        time.sleep(0.01)
-    pytest.fail("It never came to pass.")
-
-
 def test_work_that_ended_before_it_was_cancelled_is_handed_out():
     start_job(KEY, lambda report: "paid for")
-    wait(lambda: not st.session_state[KEY].running)
+    while st.session_state[KEY].running:
+        time.sleep(0.01)
     _cancel(KEY)
     assert collect(KEY) == "paid for"
 
