@@ -87,16 +87,6 @@ def test_a_budget_is_raised_only_when_it_is_confirmed(ledger, monkeypatch, capsy
     assert [change.budget for change in ledger.budget_changes()] == [2, 4, Decimal("4.5")]
 
 
-def test_a_used_up_budget_is_no_dead_end(ledger, tmp_path, capsys):
-    scores = tmp_path / "ward 3.csv"
-    scores.write_text("score\n" + "\n".join(map(repr, SCORES.tolist())))
-    command = ["calibrate", str(scores), "--epsilon", "1", "--method", "sharp"]
-    assert main(command) == 2
-    assert "ledger raise NAME BUDGET" in capsys.readouterr().err
-    assert main(["ledger", "raise", "ward 3", "2.5", "--yes"]) == 0
-    assert main(command) == 0
-
-
 def test_a_release_is_written_again_for_nothing(ledger, tmp_path, capsys):
     (release,) = ledger.releases()
     assert main(["ledger", "export", "1"]) == 0

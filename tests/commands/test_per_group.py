@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core import Calibration, Ledger, plan
+from ppsets_core import Calibration, Ledger
 from ppsets_core.__main__ import main
 from ppsets_core.method.calibration_json import read_calibration
 from tests.drawn_xrays import draw_xrays
@@ -39,7 +39,7 @@ def calibrated(scores, capsys, *options) -> Calibration:
     return Calibration.from_json(capsys.readouterr().out)
 
 
-def test_each_diagnosis_gets_a_threshold_and_all_together_are_charged_once(scores, capsys, tmp_path):
+def test_each_diagnosis_or_group_gets_a_threshold_and_all_together_are_charged_once(scores, capsys, tmp_path):
     drawn = calibrated(scores, capsys, "--per", "diagnosis")
     assert (drawn.per, drawn.classes, drawn.names, drawn.n) == ("diagnosis", CLASSES, CLASSES, 900)
     bacterial, normal, viral = drawn.thresholds
@@ -48,6 +48,9 @@ def test_each_diagnosis_gets_a_threshold_and_all_together_are_charged_once(score
     assert account.spent == 2
     assert main(["ledger"]) == 0
     assert f"normal: {normal:.6g}" in capsys.readouterr().out
+    drawn = calibrated(scores, capsys, "--per", "site", "--groups", "north, south")
+    assert (drawn.per, drawn.groups, drawn.names, len(drawn.thresholds)) == ("site", 2, ("north", "south"), 2)
+    assert all(0 < threshold <= 1 for threshold in drawn.thresholds)
 
 
 def test_predict_takes_each_diagnosis_own_cutoff(scores, capsys, tmp_path):
@@ -64,33 +67,6 @@ def test_predict_takes_each_diagnosis_own_cutoff(scores, capsys, tmp_path):
     assert any("with the same diagnosis" in note for note in answer["notes"])
     assert main(["predict", str(picture), "--calibration", str(tmp_path / "cal.json")]) == 0
     assert "at least its cutoff" in capsys.readouterr().out
-
-
-def test_each_named_group_of_a_column_gets_a_threshold(scores, capsys):
-    drawn = calibrated(scores, capsys, "--per", "site", "--groups", "north, south")
-    assert (drawn.per, drawn.groups, drawn.names) == ("site", 2, ("north", "south"))
-    assert len(drawn.thresholds) == 2
-    assert all(0 < threshold <= 1 for threshold in drawn.thresholds)
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--per", "diagnosis", "--classes", "3"], {"per": "diagnosis", "classes": 3}),
-        (["--per", "site", "--groups", "north,south"], {"per": "site", "groups": ["north", "south"]}),
-    ],
-)
-def test_the_plan_for_each_group_follows_from_public_numbers(capsys, options, expected):
-    command = ["plan", "--n", "900", "--epsilon", "2", *options]
-    assert main([*command, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    chosen = plan(900, 0.1, 2.0, **expected)
-    assert document == chosen.document()
-    assert (document["rank"], document["level"]) == (None, None)
-    assert main(command) == 0
-    told = capsys.readouterr().out
-    assert f"{expected['per']}, {chosen.groups} of them, ε = 1 in each" in told
-    assert f"Within each {expected['per']}, the true diagnosis is in the set with probability at least 90%" in told
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,26 @@ from ppsets_core import plan
 from ppsets_core.__main__ import main
 
 
-def test_json_is_the_plan(capsys):
-    assert main(["plan", "--n", "1000", "--alpha", "0.1", "--epsilon", "1", "--method", "sharp", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    expected = plan(1000, 0.1, 1.0, method="sharp")
-    assert document == expected.document()
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--method sharp", {"method": "sharp"}),
+        ("--per diagnosis --classes 3", {"per": "diagnosis", "classes": 3}),
+        ("--per site --groups north,south", {"per": "site", "groups": ["north", "south"]}),
+    ],
+)
+def test_json_is_the_plan_and_text_names_the_groups(capsys, options, expected):
+    command = ["plan", "--n", "900", "--epsilon", "2", *options.split()]
+    assert main([*command, "--json"]) == 0
+    document, chosen = json.loads(capsys.readouterr().out), plan(900, 0.1, 2.0, **expected)
+    assert document == chosen.document()
     assert {"m", "rank", "level", "coverage_lower", "coverage_expected", "is_trivial"} <= set(document)
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    if (per := expected.get("per")) is not None:
+        assert (document["rank"], document["level"]) == (None, None)
+        assert f"{per}, {chosen.groups} of them, ε = 1 in each" in told
+        assert f"Within each {per}, the true diagnosis is in the set with probability at least 90%" in told
 
 
 def test_text_names_every_choice_and_the_guarantee(capsys):

@@ -64,12 +64,8 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
     assert "(ε, δ) protects each X-ray" in told
     assert load_model(result["out"]).temperature == 1
     (charged,) = Ledger(tmp_path / "ledger.sqlite").releases("ward")
-    assert (charged.kind, charged.epsilon, charged.delta, charged.status) == (
-        "training",
-        1,
-        Decimal("0.001"),
-        "released",
-    )
+    assert (charged.kind, charged.epsilon, charged.delta) == ("training", 1, Decimal("0.001"))
+    assert charged.status == "released"
     assert main(["train", *map(str, [xrays, "--out", tmp_path / "y.safetensors", *command])]) == 2
     assert "Not everyone in these records has room" in capsys.readouterr().err
 
@@ -77,21 +73,8 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
 def test_nothing_is_charged_for_weights_that_cannot_be_written(xrays, small, tmp_path, capsys, monkeypatch):
     (tmp_path / "there").mkdir()
     ledger = tmp_path / "ledger.sqlite"
-    command = [
-        "train",
-        xrays,
-        "--from",
-        small,
-        "--epochs",
-        1,
-        "--batch-size",
-        2,
-        "--dp-epsilon",
-        1,
-        "--dp-delta",
-        0.001,
-    ]
-    command += ["--budget", 3, "--dataset", "ward", "--ledger", ledger]
+    command = ["train", xrays, "--from", small, "--epochs", 1, "--batch-size", 2, "--ledger", ledger]
+    command += ["--dp-epsilon", 1, "--dp-delta", 0.001, "--budget", 3, "--dataset", "ward"]
     assert main([*map(str, command), "--out", str(tmp_path / "there")]) == 2
     assert "exists; choose another name" in capsys.readouterr().err
     assert not ledger.exists()
@@ -110,14 +93,11 @@ def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
     assert result["xrays"] == 24
     assert load_model(result["out"]).classes == ("viral-pneumonia", "normal")
     assert "its label 'bacterial-pneumonia' is none of the classes to learn" in told
-
-
-def test_a_folder_with_one_class_is_refused(xrays, small, tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     labels.write_text("file,label\nnormal-000.png,normal\nnormal-001.png,normal\n")
-    command = ["train", str(xrays), "--labels", str(labels), "--from", small, "--out", str(tmp_path / "a.safetensors")]
-    assert main(command) == 2
-    assert "at least two classes" in capsys.readouterr().err
+    command = ["train", xrays, "--labels", labels, "--from", small, "--out", tmp_path / "a.safetensors"]
+    assert main(list(map(str, command))) == 2
+    assert "of at least two classes" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -21,56 +21,23 @@ def listed(items):
     return {"type": "array", "items": items, "minItems": 1}
 
 
-BIBTEX = group(
-    **dict.fromkeys(
-        [
-            "address",
-            "annote",
-            "author",
-            "booktitle",
-            "doi",
-            "editor",
-            "email",
-            "howpublished",
-            "institution",
-            "journal",
-            "note",
-            "organization",
-            "publisher",
-            "school",
-            "type",
-            "series",
-            "title",
-            "url",
-        ],
-        TEXT,
-    ),
-    **dict.fromkeys(
-        ["chapter", "edition", "issn", "isbn", "month", "number", "pages", "volume", "year"], TEXT_OR_NUMBER
-    ),
-)
+BIBTEX_TEXTS = """
+address annote author booktitle doi editor email howpublished institution journal note organization publisher school
+type series title url
+"""
+BIBTEX_NUMBERS = "chapter edition issn isbn month number pages volume year"
+BIBTEX = group(**dict.fromkeys(BIBTEX_TEXTS.split(), TEXT), **dict.fromkeys(BIBTEX_NUMBERS.split(), TEXT_OR_NUMBER))
 SOURCE_TYPE = one_of(
     "Peer-reviewed publication",
     "Formal publication by the deploying organization",
     "Authorized organizational attestation",
     "Other public source",
 )
-PUBLICATIONS = [
-    "article",
-    "book",
-    "booklet",
-    "conference",
-    "inbook",
-    "incollection",
-    "inproceedings",
-    "manual",
-    "mastersthesis",
-    "misc",
-    "phdthesis",
-    "proceedings",
-    "techreport",
-    "unpublished",
-]
+PUBLICATIONS = """
+article book booklet conference inbook incollection inproceedings manual mastersthesis misc phdthesis proceedings
+techreport unpublished
+"""
+BASIC = "name data_curators description intended_use data_product_type data_product_region publication_date"
 CURATOR = {
     "type": "object",
     "required": ["data_curator_name", "data_curator_type"],
@@ -79,15 +46,7 @@ CURATOR = {
 DEPLOYMENT = group(
     ["basic", "administrative"],
     basic=group(
-        [
-            "name",
-            "data_curators",
-            "description",
-            "intended_use",
-            "data_product_type",
-            "data_product_region",
-            "publication_date",
-        ],
+        BASIC.split(),
         name=TEXT,
         data_curators=listed(CURATOR),
         description=TEXT,
@@ -139,7 +98,9 @@ DEPLOYMENT = group(
             "type": "object",
             "patternProperties": {
                 r"^\w+$": {
-                    "oneOf": [group(evidence_source_type=SOURCE_TYPE, **{kind: BIBTEX}) for kind in PUBLICATIONS]
+                    "oneOf": [
+                        group(evidence_source_type=SOURCE_TYPE, **{kind: BIBTEX}) for kind in PUBLICATIONS.split()
+                    ]
                 }
             },
         },

@@ -21,6 +21,7 @@ from ppsets_core.reports.sets import sets_report
 from ppsets_core.xrays import Picture, Refused
 from tests.diagnose.made import xray_sets
 from tests.ledger.spending import records_of
+from tests.many_classes import table
 from tests.reports.reading import Read
 
 CLASSES, MODEL = ("normal", "viral", "<i>other</i>"), "0123456789abcdef"
@@ -46,21 +47,14 @@ def test_a_card_for_each_with_its_picture_inside(drawn):
     assert all(address.startswith("data:image/jpeg;base64,") for address in read.addresses)
     assert not {"script", "link", "iframe", "i"} & set(read.elements)
     cutoff = f"{drawn.cutoff:.3g}"
-    for words in (
-        *(
-            "3 X-rays",
-            "<script>alert(1)</script>.png",
-            "One diagnosis: normal.",
-            "2 diagnoses remain: normal or viral.",
-        ),
-        *(
-            f"normal 0.900 ≥ {cutoff}",
-            f"viral 0.060 < {cutoff}",
-            "not a guarantee for any single patient",
-            MODEL,
-            drawn.date,
-        ),
-    ):
+    said = (
+        "3 X-rays",
+        "<script>alert(1)</script>.png",
+        "One diagnosis: normal.",
+        "2 diagnoses remain: normal or viral.",
+    )
+    shown = (f"normal 0.900 ≥ {cutoff}", f"viral 0.060 < {cutoff}", MODEL, drawn.date)
+    for words in (*said, *shown, "not a guarantee for any single patient"):
         assert words in read.words
     assert "\u202e" not in document
 
@@ -87,16 +81,19 @@ def test_what_was_left_out_is_told(drawn):
     assert "99.png It is <b>cut off</b>." in read.words
 
 
-def test_on_the_command_line(tmp_path, capsys):
-    saved, out = tmp_path / "cal.json", tmp_path / "report.html"
+def test_on_the_command_line_folders_named_after_diagnoses_are_checked(tmp_path, capsys):
+    saved, out, xrays = tmp_path / "cal.json", tmp_path / "report.html", tmp_path / "xrays" / "normal"
     saved.write_text(calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0).to_json(), encoding="utf-8")
-    command = ["predict", str(ASSETS / "synthetic_02_normal.png"), "--calibration", str(saved), "--report", str(out)]
+    xrays.mkdir(parents=True)
+    shutil.copy(ASSETS / "synthetic_02_normal.png", xrays)
+    command = ["predict", str(xrays.parent), "--calibration", str(saved), "--report", str(out)]
     assert main(command) == 0
-    told = capsys.readouterr().out
-    read = Read(out.read_text(encoding="utf-8"))
+    told, read = capsys.readouterr().out, Read(out.read_text(encoding="utf-8"))
     assert len(read.addresses) == 1
     members = re.search(r"synthetic_02_normal.png\s+(\S.*)", told)[1].split(", ")
     assert all(member in read.words for member in members)
+    assert main(["check", str(xrays.parent), "--calibration", str(saved)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] in read.words
     assert main(command) == 2
     assert "exists" in capsys.readouterr().err
 
@@ -120,18 +117,6 @@ def test_labelled_x_rays_are_checked_with_the_numbers_of_evaluate(drawn, monkeyp
     assert "Did the promise hold here?" not in Read(sets_report(sets(drawn))).words
 
 
-def test_folders_named_after_diagnoses_are_checked_on_the_command_line(tmp_path, capsys):
-    saved, out, xrays = tmp_path / "cal.json", tmp_path / "report.html", tmp_path / "xrays" / "normal"
-    saved.write_text(calibrate(np.linspace(0, 0.7, 2000), 0.1, 20.0).to_json(), encoding="utf-8")
-    xrays.mkdir(parents=True)
-    shutil.copy(ASSETS / "synthetic_02_normal.png", xrays)
-    assert main(["predict", str(xrays.parent), "--calibration", str(saved), "--report", str(out)]) == 0
-    capsys.readouterr()
-    assert main(["check", str(xrays.parent), "--calibration", str(saved)]) == 0
-    verdict = capsys.readouterr().out.splitlines()[0]
-    assert verdict in Read(out.read_text(encoding="utf-8")).words
-
-
 def test_review_marks_stand_on_the_cards_and_in_the_table(drawn, monkeypatch):
     found, marks = sets(drawn), Marks()
     marks.put(found[1], Mark("another", "viral", "<u>see</u> the left lung"))
@@ -143,27 +128,18 @@ def test_review_marks_stand_on_the_cards_and_in_the_table(drawn, monkeypatch):
 
 
 def test_a_table_of_new_patients_with_its_check(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    names = [f"finding {number}" for number in range(14)]
-    for file, count in (("old.csv", 2000), ("new.csv", 200)):
-        shares = rng.dirichlet([0.3] * 14, count).round(6)
-        labels = [names[rng.choice(14, p=row / row.sum())] for row in shares]
-        rows = [
-            f"{file[0]}{i},{label},{','.join(map(str, row))}"
-            for i, (label, row) in enumerate(zip(labels, shares, strict=True))
-        ]
-        (tmp_path / file).write_text("\n".join([",".join(["patient", "label", *names]), *rows]), encoding="utf-8")
+    (tmp_path / "old.csv").write_text(table(2000, 0), encoding="utf-8")
+    (tmp_path / "new.csv").write_text(table(200, 1), encoding="utf-8")
     saved, out = str(tmp_path / "cal.json"), tmp_path / "report.html"
     spend = ["--epsilon", "3", "--budget", "3", "--per", "diagnosis", "--ledger", str(tmp_path / "ledger.sqlite")]
     assert main(["calibrate", str(tmp_path / "old.csv"), *spend, "--out", saved]) == 0
     capsys.readouterr()
     new = ["predict", str(tmp_path / "new.csv"), "--calibration", saved]
     assert main([*new, "--report", str(out), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    first = json.loads(capsys.readouterr().out)["sets"][0]
     read = Read(out.read_text(encoding="utf-8"))
-    first = told["sets"][0]
     shown = ", ".join(f"{name} {first['probabilities'][name]:.3f}" for name in first["set"])
-    assert re.search(f"n0 [a-z :;0-9]*{re.escape(shown)}", read.words)
+    assert re.search(f"n0 [A-Za-z :;0-9]*{re.escape(shown)}", read.words)
     assert "Did the promise hold here?" in read.words
     assert "This is the curator's own view" in read.words
     calibration = read_calibration((tmp_path / "cal.json").read_text(encoding="utf-8"))
