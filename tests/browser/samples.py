@@ -10,7 +10,6 @@ from tests.drawn_xrays import draw_xrays
 from tests.xrays.samples import dicom
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
-LEARNT = "01E392EE-69F9-4E33-BFCE-E5C968654078"  # of the part `train` in assets/coronahack_split.csv
 
 
 def score_file(name: str, records: int, seed: int, patients: int | None = None) -> dict:
@@ -29,27 +28,6 @@ def score_file(name: str, records: int, seed: int, patients: int | None = None) 
 
 def csv_file(name: str, text: str) -> dict:
     return {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
-
-
-def xray_zip(name: str, each: int, seed: int) -> dict:
-    """A zip with one folder a class, of grey pictures that are no X-rays; one file that is no picture, and one with the
-    name of an X-ray that the bundled model learnt from."""
-    rng = np.random.default_rng(seed)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for label in CLASSES:
-            for number in range(each):
-                archive.writestr(f"{label}/{number}.png", _picture(rng))
-        archive.writestr("normal/notes.pdf", b"%PDF-1.4 no picture")
-        archive.writestr(f"viral-pneumonia/{LEARNT}.png", _picture(rng))
-    return {"name": name, "mimeType": "application/zip", "buffer": out.getvalue()}
-
-
-def _picture(rng: np.random.Generator) -> bytes:
-    small = rng.integers(0, 256, (8, 8), dtype=np.uint8)
-    out = io.BytesIO()
-    Image.fromarray(small).resize((160, 160), Image.Resampling.BICUBIC).save(out, "PNG")
-    return out.getvalue()
 
 
 def png(name: str, grey: np.ndarray) -> dict:

@@ -1,14 +1,17 @@
-"""Calibrate: from a score file or X-rays to one charge, and what is refused."""
+"""Calibrate: from a score file to one charge, whatever is clicked or reloaded."""
 
 import re
 
-import pytest
+import yaml
+from jsonschema import Draft7Validator
 
 from ppsets_core import Calibration
 from tests.browser import driving as ui
-from tests.browser.samples import csv_file, score_file, xray_zip
+from tests.browser.samples import score_file
+from tests.reports.reading import Read
+from tests.reports.registry_schema import SCHEMA
 
-BUDGET = "Privacy budget of the data set"
+FORM = {"Who publishes it": "St. Mary's", "Region of the records": "Bavaria", "Who answers for the entry": "A. Steward"}
 
 
 def test_a_double_click_charges_once_and_a_reload_loses_nothing(app, page):
@@ -28,9 +31,17 @@ def test_a_double_click_charges_once_and_a_reload_loses_nothing(app, page):
     ui.settle(page)
     threshold = ui.metric(page, "Threshold")
     calibration = Calibration.from_json(ui.downloaded(page, "Download calibration (JSON)").decode())
+    report = Read(ui.downloaded(page, "Report to print (HTML)").decode())
+    assert f"{calibration.threshold:.6g}" in report.words
     (release,) = ui.ledger_of(app).releases("ward-7")
     assert release.calibration == calibration
     assert (calibration.n, calibration.epsilon, calibration.method) == (600, 1.6, "sharp")
+    page.get_by_text("An entry for OpenDP's registry of deployments").click()
+    for label, words in FORM.items():
+        ui.fill(page, label, words)
+    entry = yaml.safe_load(ui.downloaded(page, "Download entry (YAML)"))
+    Draft7Validator(SCHEMA).validate(entry)
+    assert entry["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.6}
     page.reload()
     ui.settle(page)
     ui.choose(page, "A score file")
@@ -39,67 +50,3 @@ def test_a_double_click_charges_once_and_a_reload_loses_nothing(app, page):
     ui.press(page, re.compile("^Use the last release again|^Reuse"))
     assert ui.metric(page, "Threshold") == threshold == f"{calibration.threshold:.6g}"
     assert len(ui.ledger_of(app).releases("ward-7")) == 1
-
-
-def test_a_reload_in_the_middle_of_a_release_charges_once(app, page):
-    ui.open_score_file(page, app, score_file("reload.csv", 700, 6))
-    ui.press(page, "Calibrate …")
-    ui.button(page, ui.SPEND).press("Enter")
-    page.reload()
-    ui.settle(page)
-    page.wait_for_timeout(1000)
-    assert len(ui.ledger_of(app).releases("reload")) <= 1
-
-
-def test_over_budget_is_refused_until_the_budget_is_raised(app, page):
-    ui.open_score_file(page, app, score_file("small-budget.csv", 700, 4))
-    ui.fill(page, BUDGET, "1.5")
-    ui.calibrate(page)
-    ui.press(page, "Calibrate …")
-    ui.press(page, ui.SPEND)
-    ui.sees(page, "Not everyone in these records has room for ε = 1 within the budget of 1.5 for 'small-budget'")
-    ui.press(page, "Go to Ledger")
-    page.get_by_role("heading", name="Ledger", exact=True).wait_for()
-    page.get_by_text("Raise a budget").click()
-    pick = page.get_by_role("combobox", name="Data set to raise")
-    pick.fill("small-budget")
-    pick.press("Enter")
-    ui.settle(page)
-    ui.press(page, "Raise …")
-    ui.sees(page, "Raise the budget of small-budget from 1.5 to 2.5?")
-    ui.press(page, "Raise to 2.5")
-    ui.sees(page, "The budget of 'small-budget' is 2.5 now.")
-    ui.go_to(page, "Calibrate")
-    ui.calibrate(page)
-    assert len(ui.ledger_of(app).releases("small-budget")) == 2
-
-
-def test_xrays_with_labels_to_a_cutoff_for_each_diagnosis(app, page):
-    ui.visit(page, app, "calibrate")
-    ui.choose(page, "X-rays with labels")
-    ui.upload(page, xray_zip("clinic.zip", 20, 8))
-    ui.sees(page, "61 X-rays found.")
-    ui.press(page, "Classify 61 X-rays")
-    page.get_by_text("Records used").wait_for(timeout=ui.LONG)
-    assert (ui.metric(page, "Records read"), ui.metric(page, "Diagnoses")) == ("60", "3")
-    ui.sees(page, "2 files were left out, and why")
-    ui.choose(page, "each diagnosis")
-    ui.move_slider(page, ui.EPSILON, 30)
-    ui.fill(page, BUDGET, "50")
-    ui.calibrate(page)
-    (release,) = ui.ledger_of(app).releases("clinic")
-    shown = [ui.metric(page.locator(".st-key-result"), name) for name in release.calibration.classes]
-    assert shown == [f"≥ {1 - threshold:.4g}" for threshold in release.calibration.thresholds]
-
-
-def test_bad_files_get_a_sentence_in_which_names_are_text(app, page):
-    page.on("dialog", lambda dialog: pytest.fail("A file name ran as a script."))
-    for file, told in (
-        (csv_file("*b* :smile: <img src=x onerror=alert(1)> [a](b).csv", "score\nx\ny\n"), "*b* :smile: <img src=x"),
-        (csv_file("range.csv", "score\n0.5\n1.5\n"), "outside [0, 1]"),
-    ):
-        ui.open_score_file(page, app, file)
-        alert = page.get_by_test_id("stAlert")
-        alert.wait_for()
-        assert told in alert.inner_text().replace("\u2060", "")
-        ui.lacks(alert.locator("a, img, em, strong"))

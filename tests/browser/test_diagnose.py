@@ -1,22 +1,18 @@
 """From X-rays to ranked sets: files, a folder, a zip of many pages, what is no X-ray, a long run stopped."""
 
 import csv
+import io
 import re
+import zipfile
+
+from pydicom import dcmread
 
 from tests.browser import driving as ui
 from tests.browser.samples import colour_photo, png, xray_archive, xray_dicom, xray_grey, xray_pngs
+from tests.reports.reading import Read
 
-
-def test_the_bundled_xrays(app, new_page):
-    page = new_page(1280)
-    ui.to_diagnose(page, app)
-    ui.press(page, re.compile("Use the synthetic"))
-    page.locator(ui.CARDS).nth(11).wait_for(timeout=240_000)
-    ui.settle(page)
-    assert page.locator(ui.CARDS).filter(has_text="Synthetic").count() == 12
-    page.locator(ui.CARDS).first.locator(".main-svg").first.wait_for()
-    ui.tab(page, "Table")
-    assert ui.shows_every_column(page.get_by_test_id("stDataFrame").last)
+FOLDER = "input[type=file][webkitdirectory]"
+STUDY = {"StudyInstanceUID": "1.2.3.1", "SeriesInstanceUID": "1.2.3.1.2", "SOPInstanceUID": "1.2.3.1.2.1"}
 
 
 def test_files_dicom_and_what_is_no_x_ray(app, page):
@@ -26,7 +22,7 @@ def test_files_dicom_and_what_is_no_x_ray(app, page):
     odd, torn = colour_photo("<b>photo<b> *x*.png"), png("torn.png", xray_grey())
     torn["buffer"] = torn["buffer"][:200]
     ui.to_diagnose(page, app)
-    ui.get_sets(page, *xray_pngs(2, 0), xray_dicom("scan.dcm", 3), odd, torn)
+    ui.get_sets(page, *xray_pngs(2, 0), xray_dicom("scan.dcm", 3, **STUDY), odd, torn)
     assert ui.metric(page, "Flagged") == "1"
     assert sum(int(ui.metric(page, name)) for name in ("One diagnosis", "Several", "None")) == 3
     for told in ("1 file was left out", "<b>photo<b> *x*.png", "A colour picture"):
@@ -39,6 +35,10 @@ def test_files_dicom_and_what_is_no_x_ray(app, page):
     assert rows[3]["reading"] == "flagged"
     told = {(float(row["alpha"]), float(row["epsilon"]), row["calibration data set"]) for row in rows}
     assert told == {(0.1, 1.0, "coronahack-demo")}
+    archive = zipfile.ZipFile(io.BytesIO(ui.downloaded(page, "DICOM structured reports (zip)")))
+    (name,) = archive.namelist()
+    report = dcmread(io.BytesIO(archive.read(name)))
+    assert (report.Modality, report.StudyInstanceUID) == ("SR", STUDY["StudyInstanceUID"])
 
 
 def test_a_zip_of_several_pages_and_where_the_model_looked(app, new_page):
@@ -47,6 +47,7 @@ def test_a_zip_of_several_pages_and_where_the_model_looked(app, new_page):
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(frame)))
     ui.to_diagnose(page, app)
     ui.get_sets(page, xray_archive("xrays.zip", 14, 0))
+    page.locator(ui.CARDS).first.locator(".main-svg").first.wait_for()
     assert page.locator(ui.CARDS).count() == 12
     received.clear()
     ui.press(page, "Page 2")
@@ -77,12 +78,14 @@ def test_a_folder_is_uploaded_whole_and_a_long_run_can_be_cancelled(app, page, t
     (tmp_path / "clinic" / "notes.txt").write_text("no picture")
     ui.to_diagnose(page, app)
     page.get_by_text("A folder", exact=True).click()
+    page.locator(FOLDER).wait_for(state="attached")
     ui.settle(page)
     ui.get_sets(page, tmp_path / "clinic")
     page.locator(ui.CARDS).nth(2).wait_for(timeout=240_000)
     ui.sees(page, "1 file was left out")
     assert page.locator(ui.CARDS).filter(has_text="ward 1/").count() == 1
     page.get_by_text("Files or a zip", exact=True).click()
+    ui.lacks(page.locator(FOLDER))
     ui.settle(page)
     ui.upload(page, xray_archive("many.zip", 600, 0))
     ui.button(page, ui.GET_SETS).press("Enter")
@@ -90,3 +93,13 @@ def test_a_folder_is_uploaded_whole_and_a_long_run_can_be_cancelled(app, page, t
     ui.sees(page, re.compile("Cancelled"))
     ui.settle(page)
     assert page.locator(ui.CARDS).count() == 3, "the earlier results stay"
+
+
+def test_labels_in_a_zip_are_checked_and_the_report_says_so(app, page):
+    ui.to_diagnose(page, app)
+    ui.get_sets(page, xray_archive("ward.zip", 6, 0, labelled=True))
+    ui.sees(page, "Results of ward.zip")
+    ui.sees(page, "6 with a known diagnosis")
+    check = page.locator(".st-key-check").get_by_test_id("stAlertContainer").first.inner_text()
+    report = Read(ui.downloaded(page, "Report to print (HTML)").decode())
+    assert " ".join(check.split()) in report.words

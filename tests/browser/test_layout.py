@@ -36,18 +36,12 @@ def test_in_a_narrow_window_nothing_runs_over_the_edge_and_every_control_has_a_n
         heights = page.locator(".js-plotly-plot").first.evaluate(HEIGHTS)
         assert heights["chart"] > heights["all"] / 2
         assert heights["legend"] < heights["chart"] / 2
-
-
-def test_the_sidebar_folds_once_a_screen_was_chosen_in_a_narrow_window_and_stays_in_a_wide_one(app, new_page):
-    page = new_page(400)
-    ui.visit(page, app)
-    sidebar = page.get_by_test_id("stSidebar")
-    page.get_by_test_id("stExpandSidebarButton").click()
-    page.wait_for_function(f"{RIGHT_EDGE} > 200")
-    sidebar.get_by_role("link", name="Calibrate").click()
-    page.get_by_role("heading", name="Calibrate", exact=True).wait_for()
-    page.wait_for_function(f"{RIGHT_EDGE} <= 0")
-    wide = new_page()
-    ui.visit(wide, app)
-    ui.go_to(wide, "Calibrate")
-    assert wide.evaluate(RIGHT_EDGE) > 200
+        page.get_by_test_id("stExpandSidebarButton").press("Enter")
+        page.wait_for_function(f"{RIGHT_EDGE} > 200")
+        page.get_by_test_id("stSidebar").get_by_role("link", name="Calibrate").press("Enter")
+        page.get_by_role("heading", name="Calibrate", exact=True).wait_for()
+        page.wait_for_function(f"{RIGHT_EDGE} <= 0")
+        wide = new_page()
+        ui.visit(wide, app)
+        ui.go_to(wide, "Calibrate")
+        assert wide.evaluate(RIGHT_EDGE) > 200

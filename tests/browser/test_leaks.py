@@ -156,7 +156,9 @@ def test_no_screen_connects_to_anyone_else(new_page, tmp_path):
         ui.go_to(page, "Calibrate")
         ui.choose(page, "A score file")
         ui.go_to(page, "Diagnose")
-        ui.get_sets(page, *xray_pngs(2, 0))
+        ui.press(page, re.compile("Use the synthetic"))
+        page.locator(ui.CARDS).nth(11).wait_for(timeout=ui.LONG)
+        assert page.locator(ui.CARDS).filter(has_text="Synthetic").count() == 12
         ui.press(page, ui.OPEN_VIEWER, within=page.locator(ui.CARDS).first)
         page.get_by_role("img", name=re.compile("pixels")).wait_for()
         page.get_by_role("dialog").get_by_role("combobox", name=re.compile("Where the model looked")).click()

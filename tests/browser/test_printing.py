@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 
 from ppsets_core import calibrate
 from ppsets_core.places import ASSETS
@@ -22,21 +21,21 @@ def reports() -> dict[str, str]:
     return {"calibration": calibration_report(drawn), "batch": sets_report(sets)}
 
 
-@pytest.mark.parametrize("name", ["calibration", "batch"])
-def test_a_report_prints_on_a4_without_script_or_request(new_page, tmp_path, name):
-    path = tmp_path / "report.html"
-    path.write_text(reports()[name], encoding="utf-8")
-    page = new_page(java_script_enabled=False)
-    asked = []
+def test_reports_print_on_a4_without_script_or_request(new_page, tmp_path):
+    page, narrow = new_page(java_script_enabled=False), new_page(400)
+    asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(path.as_uri())
-    page.get_by_text("Not a medical device").wait_for()
-    assert page.get_by_text("Did the promise hold here?").count() == (name == "batch")
-    printed = page.pdf(prefer_css_page_size=True)
-    sizes = {tuple(round(float(x)) for x in box.split()) for box in re.findall(rb"/MediaBox \[([^\]]+)\]", printed)}
-    assert sizes == {(0, 0, 595, 842)}
-    assert 2 <= len(re.findall(rb"/Type /Page\b", printed)) <= 6
-    assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
-    narrow = new_page(400)
-    narrow.goto(path.as_uri())
-    assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
+    for name, html in reports().items():
+        path = tmp_path / f"{name}.html"
+        path.write_text(html, encoding="utf-8")
+        asked.clear()
+        page.goto(path.as_uri())
+        page.get_by_text("Not a medical device").wait_for()
+        assert page.get_by_text("Did the promise hold here?").count() == (name == "batch")
+        printed = page.pdf(prefer_css_page_size=True)
+        boxes = re.findall(rb"/MediaBox \[([^\]]+)\]", printed)
+        assert {tuple(round(float(x)) for x in box.split()) for box in boxes} == {(0, 0, 595, 842)}
+        assert 2 <= len(re.findall(rb"/Type /Page\b", printed)) <= 6
+        assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+        narrow.goto(path.as_uri())
+        assert narrow.evaluate("document.documentElement.scrollWidth") <= 400

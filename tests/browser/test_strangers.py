@@ -40,15 +40,6 @@ def test_a_foreign_page_makes_the_server_connect_to_nobody(chromium, tmp_path):
         assert left(notes) == []
 
 
-def test_no_other_site_can_frame_the_app(page, app):
-    origin = "https://evil.streamlit.app"
-    html = f"<h1>Not ours</h1><iframe src='{app.url}/calibrate' width=1000 height=700></iframe>"
-    page.context.route(f"{origin}/**", lambda route: route.fulfill(content_type="text/html", body=html))
-    page.goto(f"{origin}/")
-    page.wait_for_timeout(3000)
-    assert [frame.url for frame in page.frames if frame.url.startswith(app.url)] == []
-
-
 def test_what_one_browser_is_shown_no_other_can_fetch(new_page, app):
     page, other = new_page(), new_page()
     ui.demo(page, app)
@@ -62,17 +53,23 @@ def test_what_one_browser_is_shown_no_other_can_fetch(new_page, app):
     assert status(app.url, urlsplit(address).path) == 404
 
 
-def test_no_picture_of_ours_loads_in_a_page_of_others(page, app):
-    page.context.route("http://evil.example/**", lambda route: route.fulfill(content_type="text/html", body="Not ours"))
+LOADS = """address => new Promise(done => {
+    const image = new Image();
+    image.onload = () => done(true);
+    image.onerror = () => done(false);
+    image.src = address;
+})"""
+
+
+def test_no_other_site_can_frame_the_app_or_load_its_pictures(page, app):
+    html = f"<h1>Not ours</h1><iframe src='{app.url}/calibrate' width=1000 height=700></iframe>"
+    page.context.route("http*://evil.*/**", lambda route: route.fulfill(content_type="text/html", body=html))
     ui.visit(page, app)
-    loads = """address => new Promise(done => {
-        const image = new Image();
-        image.onload = () => done(true);
-        image.onerror = () => done(false);
-        image.src = address;
-    })"""
     ours = f"{app.url}/favicon.png"
-    assert page.evaluate(loads, ours) is True
+    assert page.evaluate(LOADS, ours) is True
     elsewhere = page.context.new_page()
-    elsewhere.goto("http://evil.example/")
-    assert elsewhere.evaluate(loads, ours) is False
+    for origin in ("http://evil.example", "https://evil.streamlit.app"):
+        elsewhere.goto(f"{origin}/")
+        assert elsewhere.evaluate(LOADS, ours) is False
+        elsewhere.wait_for_timeout(3000)
+        assert [frame.url for frame in elsewhere.frames if frame.url.startswith(app.url)] == []
