@@ -14,19 +14,6 @@ from tests.pages.driving import button, labels, metrics, texts
 SCORES = np.linspace(0, 1, 500)
 
 
-def test_reading_is_summarised_before_anything_is_spent(upload, ledger):
-    at = upload(900, patients=600)
-    shown = metrics(at)
-    assert shown["Records read"] == ["900"]
-    assert shown["Patients"] == shown["Records used"] == ["600"]
-    assert "ε protects the patient" in texts(at)
-    at.toggle(key="one_per_patient").set_value(False).run()
-    assert metrics(at)["Records used"] == ["900"]
-    assert "not one patient" in texts(at).replace("*", "")
-    assert not ledger.releases()
-    assert not ledger.accounts()
-
-
 def test_plans_of_both_rules_follow_the_sliders(upload):
     at = upload(700)
     at.slider(key="alpha").set_value(0.2).run()

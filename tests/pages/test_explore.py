@@ -84,6 +84,7 @@ def test_inside_a_release_draws_are_kept_until_the_settings_change(explore):
 
 
 def say_public(at, name: str, data: bytes):
+    at.segmented_control(key="explore_source").set_value("A public file").run()
     at.file_uploader[0].set_value((name, data, "text/csv")).run()
     return at.checkbox(key="explore_is_public").check().run()
 
@@ -109,7 +110,6 @@ def test_records_under_the_name_of_a_privacy_budget_are_refused_whatever_is_tick
     file = ("score\n" + "".join(f"{number / 1000}\n" for number in range(1000))).encode()
     ledger.release(read_scores(file, "ward.csv"), plan(1000, 0.1, 1.0), ledger.open_account("ward", 3))
     at = explore("Inside a release")
-    at.segmented_control(key="explore_source").set_value("A public file").run()
     say_public(at, "Ward.csv", file)
     assert "The ledger keeps a privacy budget under this file's name" in texts(at)
     assert "used as public" not in texts(at)
@@ -117,7 +117,6 @@ def test_records_under_the_name_of_a_privacy_budget_are_refused_whatever_is_tick
 
 def test_of_a_very_large_file_a_part_is_looked_at_and_simulated_records_have_no_patient(explore):
     at = explore("Inside a release")
-    at.segmented_control(key="explore_source").set_value("A public file").run()
     say_public(at, "many.csv", b"score\n" + b"0.25\n" * 20_001)
     assert "Of these, 20,000 drawn at random are looked at." in texts(at)
     assert not at.error

@@ -12,6 +12,7 @@ from tests.ledger.spending import spend
 from tests.pages.driving import button, labels, texts
 
 SCORES = np.linspace(0, 1, 600)
+OFFER = "Use this release again"
 
 
 @pytest.fixture
@@ -96,9 +97,6 @@ def test_refusals_are_shown_as_not_private_and_are_in_no_export(used, screen):
     assert "0.75" not in export_json(used) + export_csv(used)
 
 
-OFFER = "Use this release again"
-
-
 @pytest.mark.parametrize("name", ["home", "diagnose"])
 def test_the_last_paid_release_is_offered_and_taken_up(screen, ledger, home, name):
     ledger.open_account("ward *3*", 5)
@@ -113,11 +111,3 @@ def test_the_last_paid_release_is_offered_and_taken_up(screen, ledger, home, nam
     assert at.session_state["active_calibration_source"] == "ward *3*"
     assert OFFER not in labels(at)
     assert str(ledger.account("ward *3*").spent) == "1.5"
-
-
-def test_a_damaged_ledger_does_not_take_diagnose_down(screen, home):
-    home.mkdir(exist_ok=True)
-    (home / "ledger.sqlite").write_text("not a ledger, and long enough to be taken for a damaged file" * 50)
-    at = screen("diagnose")
-    assert "This session has no calibration yet" in texts(at)
-    assert OFFER not in labels(at)

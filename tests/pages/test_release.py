@@ -111,12 +111,15 @@ def test_an_earlier_release_is_offered_again_where_it_is_of_the_same_unit_and_mo
     assert len(ledger.releases()) == 3
 
 
-def test_where_all_records_of_a_patient_are_used_the_confirm_step_says_what_that_costs(upload, ledger):
+def test_what_was_read_is_summarised_and_what_all_records_of_a_patient_cost(upload, ledger):
     several = "ε protects one record: a patient with several records loses up to several times as much"
     at = upload(900, patients=600)
     field(at.number_input, "budget_").set_value(3.0).run()
-    for single in (False, True):
+    for single, used, protected in ((False, "900", "not one patient"), (True, "600", "ε protects the patient")):
         at.toggle(key="one_per_patient").set_value(single).run()
+        shown = metrics(at)
+        assert (shown["Records read"], shown["Patients"], shown["Records used"]) == (["900"], ["600"], [used])
+        assert protected in texts(at).replace("*", "")
         button(at, "Calibrate …").click().run()
         assert (several in texts(at)) is not single
         button(at, "Spend ε").click().run()

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from pages.widgets.choose_files import folders_below, inside
 from ppsets_core import InputError
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
-from tests.pages.driving import finish, texts
+from tests.pages.driving import finish, png, texts
 
 
 def test_server_folders_are_those_below_the_data_directory(tmp_path):
@@ -36,7 +35,7 @@ def on_server(screen, data, monkeypatch):
 
 def test_classified_xrays_name_the_model_that_classified_them(screen, tmp_path, monkeypatch):
     (tmp_path / "normal").mkdir()
-    Image.fromarray((draw_xrays(1, 0)[0].grey * 255).astype(np.uint8)).save(tmp_path / "normal" / "a.png")
+    (tmp_path / "normal" / "a.png").write_bytes(png(draw_xrays(1, 0)[0].grey))
     at = on_server(screen, tmp_path, monkeypatch)
     at.button(key="classify").click().run()
     finish(at, "classify_calibration")
@@ -46,7 +45,7 @@ def test_classified_xrays_name_the_model_that_classified_them(screen, tmp_path, 
 def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp_path, monkeypatch):
     data = tmp_path / "data"
     data.mkdir()
-    Image.new("L", (64, 64)).save(data / "a.png")
+    (data / "a.png").write_bytes(png(np.zeros((64, 64))))
     (data / "notes.txt").write_text("no picture")
     at = on_server(screen, data, monkeypatch)
     assert "1 X-ray found" in texts(at)
