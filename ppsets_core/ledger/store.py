@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -82,11 +82,19 @@ class Log:
         query = "SELECT named, counts, contents, nameless FROM cohorts WHERE id = ?"
         for body in (entry.body for entry in self.entries if entry.kind == "cohort"):
             row = self._db.execute(query, [body["cohort"]]).fetchone() or [b""] * 4
-            kinds = ("<u8", "<u4", "<u8", "<u8")
-            cohort = StoredCohort(*(np.frombuffer(cell, dtype=kind) for cell, kind in zip(row, kinds, strict=True)))
-            if _digest(self._key, cohort) != body["digest"]:
+            cohort = _stored(row)
+            if cohort is None or _digest(self._key, cohort) != body["digest"]:
                 raise LedgerError(f"The ledger {self._path} was damaged or changed by another program. {RESTORE}")
             yield body["cohort"], cohort
+
+
+def _stored(row: Sequence[bytes]) -> StoredCohort | None:
+    """A row's cohort; None where damage left cells that are no arrays."""
+    kinds = ("<u8", "<u4", "<u8", "<u8")
+    try:
+        return StoredCohort(*(np.frombuffer(cell, dtype=kind) for cell, kind in zip(row, kinds, strict=True)))
+    except (TypeError, ValueError):
+        return None
 
 
 class Store:
