@@ -65,6 +65,14 @@ def test_random_splits_over_each_parameter_in_one_session(explore):
     assert point.value in range(100, 1401), "another run has points of its own"
 
 
+def test_a_run_can_be_cancelled(explore):
+    at = run_splits(explore("Random splits"), 1000)
+    at.session_state["explore_job"].cancel()
+    at = finish(at, "explore_job")
+    assert "Cancelled" in texts(at)
+    assert not figures(at)
+
+
 def test_inside_a_release_draws_are_kept_until_the_settings_change(explore):
     at = explore("Inside a release")
     assert {"probability of ŝ", "without privacy"} == names(figures(at)[0])
