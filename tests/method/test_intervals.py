@@ -17,7 +17,7 @@ def test_the_interval_is_the_exact_one(trials, share):
     assert clopper_pearson(successes, trials) == pytest.approx((expected.low, expected.high), abs=1e-10)
 
 
-@given(st.floats(0.5, 1e5), st.floats(0.5, 1e5), st.floats(1e-6, 1 - 1e-6))
+@given(st.integers(1, 10**5), st.integers(1, 10**5), st.floats(1e-6, 1 - 1e-6))
 def test_the_quantile_is_the_inverse_of_the_distribution(a, b, probability):
     assert stats.beta.cdf(beta_quantile(probability, a, b), a, b) == pytest.approx(probability, rel=1e-7)
 
