@@ -20,7 +20,7 @@ from pages.widgets.session import (
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
 from ppsets_core import Simulation
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.wording import SIMULATED, TRIVIAL, meaning
 
 XRAYS, TABLE = "X-rays", "A table of probabilities"
@@ -77,7 +77,7 @@ def _say_what_to_do() -> None:
         st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
 
 
-def _say_what_applies(calibration: Drawn, what: str) -> None:
+def _say_what_applies(calibration: BaseCalibration, what: str) -> None:
     if isinstance(calibration, Simulation):
         st.warning(SIMULATED)
     if calibration.is_trivial:

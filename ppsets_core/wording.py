@@ -3,7 +3,7 @@
 import math
 
 from ppsets_core.errors import InputError
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.plan import DIAGNOSIS, Plan, smallest_epsilon, smallest_n
 from ppsets_core.method.rules import rule_named
 from ppsets_core.method.sets import conformal_rank
@@ -121,7 +121,7 @@ def price_in_ranks(plan: Plan) -> float:
     return plan.level * plan.n - conformal_rank(plan.n, plan.alpha)
 
 
-def meaning(drawn: Drawn) -> str:
+def meaning(drawn: BaseCalibration) -> str:
     """Which diagnoses a set lists."""
     if drawn.per is None:
         return f"The set lists every diagnosis with probability ≥ {drawn.cutoff:.4g}."
@@ -131,7 +131,7 @@ def meaning(drawn: Drawn) -> str:
     return f"The set lists every diagnosis whose probability is at least the cutoff of the {drawn.per}: {needed}."
 
 
-def released(drawn: Drawn) -> str:
+def released(drawn: BaseCalibration) -> str:
     """The thresholds themselves, and which diagnoses a set lists with them."""
     if drawn.per is not None:
         return meaning(drawn)

@@ -6,7 +6,7 @@ from pages.widgets.guard import guarded
 from pages.widgets.session import open_ledger, set_active_calibration, warn_of_other_model
 from pages.widgets.text import as_text, offer_download
 from ppsets_core import Calibration, Simulation
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
 from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, scope
@@ -47,7 +47,7 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
             st.switch_page("pages/diagnose.py")
 
 
-def _thresholds(calibration: Drawn) -> None:
+def _thresholds(calibration: BaseCalibration) -> None:
     if calibration.per is not None:
         for name, threshold in list(zip(calibration.names, calibration.thresholds, strict=True))[:MOST_SHOWN]:
             st.metric(as_text(name), f"≥ {1 - threshold:.4g}", help=f"{NEEDED} ŝ = {threshold:.6g}.", width="content")
@@ -90,7 +90,7 @@ def offer_last_release() -> None:
 
 
 @guarded()
-def offer_registry_entry(calibration: Drawn, key: str) -> None:
+def offer_registry_entry(calibration: BaseCalibration, key: str) -> None:
     """Only for a private release; nothing is sent anywhere."""
     if not isinstance(calibration, Calibration) or calibration.is_trivial or not calibration.date:
         return

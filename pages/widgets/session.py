@@ -11,7 +11,7 @@ from ppsets_core.data import bundled
 from ppsets_core.errors import InputError
 from ppsets_core.ledger.personal import PersonalLedger
 from ppsets_core.ledger.store import stamp_of
-from ppsets_core.method.calibration import OTHER_MODEL, Drawn
+from ppsets_core.method.calibration import OTHER_MODEL, BaseCalibration
 from ppsets_core.model_fingerprint import bundled_facts, bundled_fingerprint
 from ppsets_core.places import ledger_path
 from ppsets_core.wording import BUNDLED_MODEL_IS_FOR
@@ -91,7 +91,7 @@ def set_active_model(model: "XrayModel | None", name: str) -> None:
         st.session_state[_MODEL], st.session_state[_NAME] = model, name
 
 
-def fits_model(calibration: Drawn) -> bool | None:
+def fits_model(calibration: BaseCalibration) -> bool | None:
     """Whether the calibration was made with this session's model; None where that is not known. Loads no torch."""
     if calibration.model is None:
         return None
@@ -99,13 +99,13 @@ def fits_model(calibration: Drawn) -> bool | None:
     return calibration.is_for(bundled_fingerprint() if model is None else model.fingerprint)
 
 
-def warn_of_other_model(calibration: Drawn) -> None:
+def warn_of_other_model(calibration: BaseCalibration) -> None:
     """Above whatever is done with a calibration that names another model than this session's."""
     if fits_model(calibration) is False:
         st.warning(as_text(f"{OTHER_MODEL} This session classifies with {model_name()}."), icon=":material/warning:")
 
 
-def why_not_for_xrays(calibration: Drawn) -> str:
+def why_not_for_xrays(calibration: BaseCalibration) -> str:
     """Why this session's model cannot be used with the calibration, and what to do; '' where nothing speaks against it.
 
     Loads no torch: the bundled model's classes are those of its bundled scores."""

@@ -18,7 +18,7 @@ from ppsets_core.data.counts import Selection, check_records, select
 from ppsets_core.data.source import is_data_set
 from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_counts
 from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import DIAGNOSIS
@@ -72,12 +72,12 @@ def run(args: argparse.Namespace) -> int:
     return _show(args, check_records(records, calibration), calibration)
 
 
-def _show(args: argparse.Namespace, found: Check, calibration: Drawn) -> int:
+def _show(args: argparse.Namespace, found: Check, calibration: BaseCalibration) -> int:
     print(_as_json(found, calibration) if args.json else _in_lines(found))
     return 0
 
 
-def _selected(args: argparse.Namespace, calibration: Drawn, executor: Executor) -> Selection:
+def _selected(args: argparse.Namespace, calibration: BaseCalibration, executor: Executor) -> Selection:
     """The records of a data set to check with; one per patient where the check is released."""
     data_set = open_table(args.patients, calibration, args.split)
     calibration.check_fits(data_set.classes, data_set.model)
@@ -93,7 +93,7 @@ def _tell_unchecked(without: int, of: int) -> None:
         say(f"{without:,} of {of:,} rows are not checked: of the training part, or without a known label.")
 
 
-def _table(args: argparse.Namespace, calibration: Drawn) -> Records:
+def _table(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
     patients = read_table(args.patients, calibration, args.split)
     calibration.check_fits(patients.classes, patients.model)
     records = patients.labelled()
@@ -101,7 +101,7 @@ def _table(args: argparse.Namespace, calibration: Drawn) -> Records:
     return records
 
 
-def _xrays(args: argparse.Namespace, calibration: Drawn) -> Records:
+def _xrays(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
     from ppsets_core.model import load_model, predict_folder
     from ppsets_core.model.folder_records import records_of
     from ppsets_core.xrays import read_folder
@@ -115,13 +115,13 @@ def _xrays(args: argparse.Namespace, calibration: Drawn) -> Records:
     return records if not calibration.group_names else _all_of(records, calibration, args.group)
 
 
-def _all_of(records: Records, calibration: Drawn, group: str | None) -> Records:
+def _all_of(records: Records, calibration: BaseCalibration, group: str | None) -> Records:
     if group is None:
         raise InputError(f"Say with --group which {calibration.per} these X-rays are of.")
     return replace(records, groups={str(calibration.per): np.full(len(records), group)})
 
 
-def _release(args: argparse.Namespace, records: Countable, calibration: Drawn) -> int:
+def _release(args: argparse.Namespace, records: Countable, calibration: BaseCalibration) -> int:
     ledger = Ledger(args.ledger)
     name = args.dataset or Path(args.patients).stem
     account = known(ledger.account_for(records, name, args.budget), name)
@@ -153,7 +153,7 @@ def _numbers(line: Line) -> str:
     return f"{line.covered:,} of {line.records:,} covered, {share}{verdict}"
 
 
-def _as_json(found: Check, calibration: Drawn) -> str:
+def _as_json(found: Check, calibration: BaseCalibration) -> str:
     parts = ("by_diagnosis", "by_group", "by_size")
     document = {
         "private": False,
@@ -180,7 +180,7 @@ def _document(line: Line) -> dict[str, object]:
     }
 
 
-def _private_lines(check: PrivateCheck, calibration: Drawn) -> str:
+def _private_lines(check: PrivateCheck, calibration: BaseCalibration) -> str:
     names = ["all together"] if check.per is None else list(check.classes)
     width = max(map(len, names))
     judged = Promise(calibration).judge_private(check)
@@ -196,7 +196,7 @@ def _private_lines(check: PrivateCheck, calibration: Drawn) -> str:
     return "\n".join([*lines, f"{promised}. {cost}"])
 
 
-def _private_json(check: PrivateCheck, calibration: Drawn) -> str:
+def _private_json(check: PrivateCheck, calibration: BaseCalibration) -> str:
     shares = [None if math.isnan(share) else share for share in check.shares()]
     document = json.loads(check.to_json()) | {
         "private": True,

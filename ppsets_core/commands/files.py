@@ -6,7 +6,7 @@ from pathlib import Path
 from ppsets_core.data import Records, read_scores
 from ppsets_core.data.source import Source, is_data_set, open_source
 from ppsets_core.errors import FileError
-from ppsets_core.method.calibration import Calibration, Drawn, Simulation
+from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
 from ppsets_core.method.calibration_json import read_calibration
 
 TABLES = (".csv", ".tsv", ".txt", ".npz", ".npy", ".parquet", ".json")
@@ -28,13 +28,13 @@ def is_table(paths: list[str]) -> bool:
     return len(paths) == 1 and paths[0].lower().endswith(TABLES) and not Path(paths[0]).is_dir()
 
 
-def read_table(path: str, calibration: Drawn, split: str | None = None) -> Records:
+def read_table(path: str, calibration: BaseCalibration, split: str | None = None) -> Records:
     """New patients: the calibration's classes by name, and its groups where it has a threshold for each."""
     group = calibration.per if calibration.group_names else None
     return read_scores(path, classes=calibration.classes, group=group, split=split, labels="optional")
 
 
-def open_table(path: str, calibration: Drawn, split: str | None = None) -> Source:
+def open_table(path: str, calibration: BaseCalibration, split: str | None = None) -> Source:
     """New patients of a data set that does not fit into memory, or is read elsewhere."""
     if Path(path).is_dir() and not is_data_set(path):
         raise FileError(

@@ -15,7 +15,7 @@ from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.set_table import SetCounts, SetRow, SetTable, sets_of
 from ppsets_core.diagnose.xrays import examine
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.method.calibration import Drawn, Simulation
+from ppsets_core.method.calibration import BaseCalibration, Simulation
 from ppsets_core.reports.sets import sets_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
 from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, meaning, scope
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _data_set(args: argparse.Namespace, calibration: Drawn) -> int:
+def _data_set(args: argparse.Namespace, calibration: BaseCalibration) -> int:
     """Write the sets of more patients than fit into memory, or on a cluster."""
     if len(args.images) != 1 or args.out is None or args.out.suffix.casefold() in WRITERS:
         raise InputError("Of one data set the sets are written to a folder: give --out and a folder's name, as sets/.")
@@ -98,13 +98,13 @@ def _data_set(args: argparse.Namespace, calibration: Drawn) -> int:
     return 0
 
 
-def _of_table(args: argparse.Namespace, calibration: Drawn) -> SetTable:
+def _of_table(args: argparse.Namespace, calibration: BaseCalibration) -> SetTable:
     if args.sr:
         raise InputError("--sr is for DICOM X-rays: a table's rows have no image to refer to.")
     return sets_of(read_table(args.images[0], calibration, args.split), calibration)
 
 
-def _of_xrays(args: argparse.Namespace, calibration: Drawn) -> SetTable:
+def _of_xrays(args: argparse.Namespace, calibration: BaseCalibration) -> SetTable:
     from ppsets_core.model import load_model
 
     if args.split is not None:
@@ -147,7 +147,7 @@ def _line(row: SetRow) -> str:
     return f"{row.set_with_probabilities or 'none is likely enough'}{mark}"
 
 
-def _in_all(counts: SetCounts, calibration: Drawn) -> list[str]:
+def _in_all(counts: SetCounts, calibration: BaseCalibration) -> list[str]:
     flagged = f" Flagged: {counts.flagged:,}." if counts.flagged else ""
     return [
         f"{meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.",

@@ -12,7 +12,7 @@ from ppsets_core.data.score_file import patients_in
 from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.method.bins import BinCounter
-from ppsets_core.method.calibration import Calibration, Drawn, Simulation
+from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
 from ppsets_core.method.check import Check, check_counts
 from ppsets_core.method.counts import (
     Cohorts,
@@ -116,14 +116,14 @@ def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = Non
     return counting.total(facts, len(records))
 
 
-def check_records(records: Records, calibration: Drawn) -> Check:
+def check_records(records: Records, calibration: BaseCalibration) -> Check:
     """Hold the sets of labelled records against their true diagnoses."""
     counts, inside = cover_records(records, calibration)
     return check_counts(counts, np.flatnonzero(~inside))
 
 
 def cover_records(
-    records: Records, calibration: Drawn, cohorts: Cohorts | None = None
+    records: Records, calibration: BaseCalibration, cohorts: Cohorts | None = None
 ) -> tuple[CoverageCounts, np.ndarray]:
     """The counts of some records, and whether each is covered."""
     if records.probabilities is None or records.labels is None:
@@ -218,7 +218,7 @@ class Selection:
             raise FileError(CHANGED.format(source=self.source))
         return replace(total, unit=self.unit)
 
-    def coverage(self, calibration: Drawn, cohorts: Cohorts | None = None) -> CoverageCounts:
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
         """Hold the sets against the true diagnoses, where these are known."""
         total = sum_tasks(cover_task, self._tasks(calibration, cohorts), self.executor, self.progress)
         if not len(total):
@@ -291,7 +291,11 @@ def count_task(
 
 
 def cover_task(
-    data_set: Source, task: Sequence[RowRange], kept: np.ndarray | None, calibration: Drawn, cohorts: Cohorts | None
+    data_set: Source,
+    task: Sequence[RowRange],
+    kept: np.ndarray | None,
+    calibration: BaseCalibration,
+    cohorts: Cohorts | None,
 ) -> CoverageCounts:
     """How many of one task's labelled records are covered; `kept` says which of those are used."""
     number, groups = len(data_set.classes), np.zeros((len(calibration.group_names), 2), dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppsets_core.data.parts import are_training
 from ppsets_core.errors import InputError
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.counts import Cohorts, Counts, CoverageCounts, check_columns, check_number
 from ppsets_core.method.plan import NOVELTY, Plan
 
@@ -94,7 +94,7 @@ class Records:
 
         return count_records(self, planned, cohorts)
 
-    def coverage(self, calibration: Drawn, cohorts: Cohorts | None = None) -> CoverageCounts:
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
         """Count how many of them the calibration's sets cover."""
         from ppsets_core.data.counts import cover_records
 

@@ -16,7 +16,7 @@ from ppsets_core.diagnose.review import Marks
 from ppsets_core.diagnose.set_table import READINGS, SetCounts, SetTable, sets_of
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import plain_cell
-from ppsets_core.method.calibration import Drawn, Simulation
+from ppsets_core.method.calibration import BaseCalibration, Simulation
 from ppsets_core.progress import Progress
 from ppsets_core.run import IN_PROCESS, Executor, sum_tasks
 
@@ -159,7 +159,7 @@ WRITERS: dict[str, Callable[[SetTable], bytes]] = {
 
 def write_sets(
     data_set: Source,
-    calibration: Drawn,
+    calibration: BaseCalibration,
     out: Path,
     *,
     executor: Executor = IN_PROCESS,
@@ -177,7 +177,7 @@ def write_sets(
 
 
 def count_sets(
-    data_set: Source, calibration: Drawn, *, executor: Executor = IN_PROCESS, progress: Progress | None = None
+    data_set: Source, calibration: BaseCalibration, *, executor: Executor = IN_PROCESS, progress: Progress | None = None
 ) -> SetCounts:
     """Count the sets of a whole data set, which are written nowhere."""
     calibration.check_fits(data_set.classes, data_set.model)
@@ -185,7 +185,7 @@ def count_sets(
     return sum_tasks(_count_task, [(described, task, calibration) for task in data_set.tasks], executor, progress)
 
 
-def _count_task(data_set: Source, task: Sequence[RowRange], calibration: Drawn) -> SetCounts:
+def _count_task(data_set: Source, task: Sequence[RowRange], calibration: BaseCalibration) -> SetCounts:
     return sum((sets_of(batch, calibration).counts for batch in data_set.all_batches(task)), SetCounts())
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import FileError
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.intervals import beta_quantile, binomial_at_least
 from ppsets_core.method.plan import NOVELTY_ALPHA, Target
 from ppsets_core.method.sets import conformal_rank, nonprivate_threshold
@@ -56,13 +56,13 @@ class NoveltyThreshold:
         return None if self.value is None or novelty is None else novelty > self.value
 
 
-def novelty_threshold_for(calibration: Drawn, model: str | None) -> NoveltyThreshold:
+def novelty_threshold_for(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold:
     """The threshold for X-rays that the model with this fingerprint classified, under a calibration."""
     own = _calibrated(calibration, model)
     return own or _reference(model) or NoveltyThreshold(None, words=UNKNOWN if model is None else OTHER_WEIGHTS)
 
 
-def _calibrated(calibration: Drawn, model: str | None) -> NoveltyThreshold | None:
+def _calibrated(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold | None:
     planned = calibration.novelty
     if planned is None or calibration.is_for(model) is False:
         return None

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from ppsets_core.method.calibration import Calibration, Drawn, now
+from ppsets_core.method.calibration import BaseCalibration, Calibration, now
 from ppsets_core.method.calibration_json import write_calibration
 from ppsets_core.version import __version__
 
@@ -15,7 +15,7 @@ class Provenance:
     `group`: the group that all the records are of, where each has a threshold of its own.
     """
 
-    calibration: Drawn
+    calibration: BaseCalibration
     model: str | None
     group: str | None = None
     exported: str = field(default_factory=now)

@@ -11,7 +11,7 @@ from ppsets_core.data.records import Records
 from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, novelty_threshold_for
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.xrays import XrayRecords
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import Check
 from ppsets_core.method.sets import prediction_sets
 
@@ -40,7 +40,7 @@ class SetCounts:
     def readings(self) -> dict[str, int]:
         return {reading: getattr(self, reading) for reading in READINGS}
 
-    def alarm(self, calibration: Drawn, model: str | None) -> Alarm:
+    def alarm(self, calibration: BaseCalibration, model: str | None) -> Alarm:
         return Alarm(self.unfamiliar, self.compared, novelty_threshold_for(calibration, model))
 
 
@@ -54,7 +54,7 @@ class SetTable:
     """
 
     records: Records
-    calibration: Drawn
+    calibration: BaseCalibration
     members: np.ndarray
     group: str | None = None
     xrays: XrayRecords | None = None
@@ -255,7 +255,7 @@ ORDERS = {
 
 
 def sets_of(
-    records: Records, calibration: Drawn, *, group: str | None = None, xrays: XrayRecords | None = None
+    records: Records, calibration: BaseCalibration, *, group: str | None = None, xrays: XrayRecords | None = None
 ) -> SetTable:
     """The sets that a calibration cuts out of probabilities. Refuses a calibration of other classes or another model.
 
@@ -272,6 +272,6 @@ def sets_of(
     return SetTable(records, calibration, members, group, xrays)
 
 
-def _groups(records: Records, calibration: Drawn) -> Sequence[str] | None:
+def _groups(records: Records, calibration: BaseCalibration) -> Sequence[str] | None:
     own = records.groups.get(str(calibration.per))
     return None if own is None else own.tolist()

@@ -28,7 +28,7 @@ from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, pr
 from ppsets_core.ledger.cohort import MOST_RECORDS, Cohort, CohortBuilder, StoredCohort, patients_only
 from ppsets_core.ledger.seal import cohort_key
 from ppsets_core.ledger.store import Log, Store, stamp_of
-from ppsets_core.method.calibration import Calibration, Drawn, check_binding, now
+from ppsets_core.method.calibration import BaseCalibration, Calibration, check_binding, now
 from ppsets_core.method.counts import Countable, Counts, CoverageCounts
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
@@ -207,7 +207,7 @@ class Ledger:
     def check(
         self,
         records: Countable,
-        calibration: Drawn,
+        calibration: BaseCalibration,
         account: Account,
         epsilon: float,
         *,

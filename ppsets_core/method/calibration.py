@@ -21,7 +21,7 @@ OTHER_MODEL = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn(Plan):
+class BaseCalibration(Plan):
     """Thresholds with every public number behind them.
 
     drawn: the threshold of each target, in the plan's order.
@@ -97,7 +97,7 @@ class Drawn(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration(Drawn):
+class Calibration(BaseCalibration):
     """A release: drawn by OpenDP, ε-differentially private, and with these numbers all that leaves the building.
 
     `unit`: what ε protects one of, a patient or a record. `dataset`: the account that paid for it, and `date` when.
@@ -130,7 +130,7 @@ class Calibration(Drawn):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulation(Drawn):
+class Simulation(BaseCalibration):
     """Drawn by a seedable generator, for trials on public data. It protects nobody and is no release."""
 
     epsilon_spent = 0.0

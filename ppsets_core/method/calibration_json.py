@@ -11,8 +11,8 @@ from ppsets_core.errors import InputError
 from ppsets_core.method.bins import bin_index
 from ppsets_core.method.calibration import (
     PUBLIC,
+    BaseCalibration,
     Calibration,
-    Drawn,
     Simulation,
     check_binding,
     check_model,
@@ -42,7 +42,7 @@ LONGEST = 5_000_000
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
 
 
-def write_calibration(calibration: Drawn) -> str:
+def write_calibration(calibration: BaseCalibration) -> str:
     """Write every public number; each target with its threshold."""
     kind = next(kind for kind, of in KINDS.items() if isinstance(calibration, of))
     facts = (*FACTS, *OF_RELEASE) if isinstance(calibration, Calibration) else FACTS

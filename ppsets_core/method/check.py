@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.counts import CoverageCounts
 from ppsets_core.method.intervals import CONFIDENCE, beta_quantile, clopper_pearson
 from ppsets_core.method.plan import DIAGNOSIS
@@ -64,7 +64,7 @@ class Evaluation:
 def evaluate(
     probabilities: np.ndarray,
     labels: np.ndarray,
-    calibration: Drawn | float,
+    calibration: BaseCalibration | float,
     *,
     classes: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
@@ -169,7 +169,7 @@ def check_counts(counts: CoverageCounts, missed: np.ndarray = NOBODY) -> Check:
 class Promise:
     """What a calibration promises, and when a share of covered patients speaks for or against it."""
 
-    def __init__(self, calibration: Drawn) -> None:
+    def __init__(self, calibration: BaseCalibration) -> None:
         self.calibration = calibration
         self.share = 1 - calibration.alpha
         self.parts = 1 if calibration.per is None else max(1, calibration.groups)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ppsets_core.errors import InputError
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, Plan
 
 
@@ -46,7 +46,7 @@ class Countable(Protocol):
     def counts(self, plan: Plan, cohorts: Cohorts) -> "Counts":
         """Count them as the plan needs it."""
 
-    def coverage(self, calibration: Drawn, cohorts: Cohorts) -> "CoverageCounts":
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts) -> "CoverageCounts":
         """Count how many of them the calibration's sets cover."""
 
 
@@ -91,7 +91,7 @@ class Counts:
         self.check_plan(plan)
         return self
 
-    def coverage(self, calibration: Drawn, cohorts: Cohorts) -> "CoverageCounts":
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts) -> "CoverageCounts":
         raise InputError(f"{self.source} was counted for a release, not for a check.")
 
 
@@ -108,7 +108,7 @@ class CoverageCounts:
     model: str | None
     unit: str
     read: int
-    calibration: Drawn
+    calibration: BaseCalibration
     covered: np.ndarray
     missed: np.ndarray
     groups: np.ndarray
@@ -133,7 +133,7 @@ class CoverageCounts:
     def counts(self, plan: Plan, cohorts: Cohorts) -> Counts:
         raise InputError(f"{self.source} was counted for a check, not for a release.")
 
-    def coverage(self, calibration: Drawn, cohorts: Cohorts) -> "CoverageCounts":
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts) -> "CoverageCounts":
         if calibration != self.calibration:
             raise InputError("These counts are of another calibration's sets. Count them again with this one.")
         return self

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ppsets_core.errors import InputError
-from ppsets_core.method.calibration import Drawn, check_binding, now
+from ppsets_core.method.calibration import BaseCalibration, check_binding, now
 from ppsets_core.method.calibration_json import write_calibration
 from ppsets_core.method.counts import Countable, CoverageCounts
 from ppsets_core.method.intervals import CONFIDENCE
@@ -93,12 +93,12 @@ class PrivateCheck:
         return found
 
 
-def digest_of(calibration: Drawn) -> str:
+def digest_of(calibration: BaseCalibration) -> str:
     """Which calibration was checked: a calibration is public, so that a plain digest tells nothing else."""
     return hashlib.sha256(write_calibration(calibration).encode()).hexdigest()[:16]
 
 
-def check_can_be_checked(records: Countable, calibration: Drawn, epsilon: float, per: str | None) -> float:
+def check_can_be_checked(records: Countable, calibration: BaseCalibration, epsilon: float, per: str | None) -> float:
     """Refuse everything that can be wrong, before anything is spent; return ε as the number to draw with."""
     if per not in (None, DIAGNOSIS):
         raise InputError(f"A private check counts all patients together, or each '{DIAGNOSIS}'.")

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.validation import check_alpha, check_labels, check_probabilities, check_scores, check_threshold
 
 
@@ -50,7 +50,7 @@ def nonprivate_threshold(scores: np.ndarray, alpha: float) -> float:
 
 def prediction_sets(
     probabilities: np.ndarray,
-    calibration: Drawn | float,
+    calibration: BaseCalibration | float,
     *,
     classes: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
@@ -69,7 +69,7 @@ def prediction_sets(
            [ True,  True]])
     """
     probabilities = check_probabilities(probabilities)
-    if not isinstance(calibration, Drawn):
+    if not isinstance(calibration, BaseCalibration):
         return 1 - probabilities <= check_threshold(calibration)
     if classes is not None:
         calibration.check_classes(classes)
@@ -78,7 +78,7 @@ def prediction_sets(
 
 def ranked_sets(
     probabilities: np.ndarray,
-    calibration: Drawn | float,
+    calibration: BaseCalibration | float,
     *,
     classes: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,

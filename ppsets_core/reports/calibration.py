@@ -3,7 +3,7 @@
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
-from ppsets_core.method.calibration import Calibration, Drawn
+from ppsets_core.method.calibration import BaseCalibration, Calibration
 from ppsets_core.method.plan import Plan
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, table
 from ppsets_core.reports.sections import asked, report_page
@@ -17,7 +17,7 @@ NOT_PROMISED = (
 )
 
 
-def calibration_report(drawn: Drawn, account: Account | None = None) -> str:
+def calibration_report(drawn: BaseCalibration, account: Account | None = None) -> str:
     """HTML, for screen and A4. `account`: who paid, to say what the budget is."""
     title = "Calibration report"
     unit = drawn.unit if isinstance(drawn, Calibration) else "record"
@@ -41,13 +41,13 @@ def calibration_report(drawn: Drawn, account: Account | None = None) -> str:
     )
 
 
-def payer_of(drawn: Drawn, ledger: Ledger) -> Account | None:
+def payer_of(drawn: BaseCalibration, ledger: Ledger) -> Account | None:
     """The account that paid for this very release, where this ledger shows it."""
     name = next((release.account for release in ledger.releases() if release.calibration == drawn), None)
     return None if name is None else ledger.account(name)
 
 
-def _first_numbers(drawn: Drawn) -> Html:
+def _first_numbers(drawn: BaseCalibration) -> Html:
     first = {"coverage promised": f"≥ {100 * drawn.coverage_lower:.4g}%"}
     first["ε spent"] = f"{drawn.epsilon_spent:g}" if isinstance(drawn, Calibration) else "0 (simulation)"
     if drawn.per is None:
@@ -55,7 +55,7 @@ def _first_numbers(drawn: Drawn) -> Html:
     return numbers(first | {"records": f"{drawn.n:,}"})
 
 
-def _released(drawn: Drawn) -> list[Html]:
+def _released(drawn: BaseCalibration) -> list[Html]:
     thresholds = "The threshold" if drawn.per is None else f"A threshold for each {drawn.per}"
     also = " and one for novelty" if _has_tau(drawn) else ""
     parts = [
@@ -81,7 +81,7 @@ def _has_tau(planned: Plan) -> bool:
     return planned.novelty is not None and not planned.novelty.is_trivial
 
 
-def _spent(drawn: Drawn, unit: str, account: Account | None) -> list[Html]:
+def _spent(drawn: BaseCalibration, unit: str, account: Account | None) -> list[Html]:
     parts: list[Html] = [element("h2", "What it cost")]
     if not isinstance(drawn, Calibration):
         return [*parts, element("p", "Nothing: a simulation protects nobody, so its records must be public.")]

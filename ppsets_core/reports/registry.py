@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from ppsets_core.errors import InputError
-from ppsets_core.method.calibration import Calibration, Drawn
+from ppsets_core.method.calibration import BaseCalibration, Calibration
 from ppsets_core.version import __version__
 from ppsets_core.wording import meaning, rule_in_words, scope
 
@@ -34,7 +34,7 @@ class Deployment:
             raise InputError(f"The registry knows curators of these kinds: {', '.join(CURATOR_KINDS)}.")
 
 
-def registry_yaml(drawn: Drawn, deployment: Deployment) -> str:
+def registry_yaml(drawn: BaseCalibration, deployment: Deployment) -> str:
     """The entry as the YAML file that the registry takes."""
     head = f"# OpenDP's registry of deployments, schema of commit {SCHEMA_COMMIT}; a draft to read before it is sent.\n"
     return head + "\n".join(_yaml(registry_entry(drawn, deployment))) + "\n"
@@ -56,7 +56,7 @@ def _yaml(value: object, indent: str = "") -> list[str]:
     return lines
 
 
-def registry_entry(drawn: Drawn, deployment: Deployment) -> dict[str, object]:
+def registry_entry(drawn: BaseCalibration, deployment: Deployment) -> dict[str, object]:
     """Every field of tiers 1 to 3 that a release answers by itself."""
     if not isinstance(drawn, Calibration) or drawn.is_trivial:
         raise InputError("Nothing private was released here, so there is nothing to register.")

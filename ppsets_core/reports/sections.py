@@ -4,7 +4,7 @@ import re
 
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import PpsetsError
-from ppsets_core.method.calibration import Calibration, Drawn, Simulation
+from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
 from ppsets_core.method.check import OWN_VIEW, Check, Line
 from ppsets_core.method.rules import rule_named
 from ppsets_core.model.report import bundled_report
@@ -48,7 +48,7 @@ def report_page(
     )
 
 
-def asked(drawn: Drawn) -> dict[str, str]:
+def asked(drawn: BaseCalibration) -> dict[str, str]:
     """What someone chose."""
     whom = "all patients together" if drawn.per is None else f"each {drawn.per}"
     return {
@@ -59,7 +59,7 @@ def asked(drawn: Drawn) -> dict[str, str]:
     }
 
 
-def promise_section(drawn: Drawn) -> list[Html]:
+def promise_section(drawn: BaseCalibration) -> list[Html]:
     """What a set of this calibration means, what it promises and to whom, and what was asked for."""
     unit = drawn.unit if isinstance(drawn, Calibration) else "record"
     said = [meaning(drawn), *([guarantee(drawn, unit)] if isinstance(drawn, Calibration) else []), scope(drawn)]

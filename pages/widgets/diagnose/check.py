@@ -11,7 +11,7 @@ from pages.widgets.text import as_text, offer_download
 from ppsets_core import Records, one_per_patient
 from ppsets_core.access import CURATOR
 from ppsets_core.diagnose.set_table import SetTable
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
@@ -65,7 +65,7 @@ def _row(what: str, line: Line) -> dict[str, object]:
     }
 
 
-def _private(records: Records, calibration: Drawn, batch: str, name: str) -> None:
+def _private(records: Records, calibration: BaseCalibration, batch: str, name: str) -> None:
     st.write(
         "Releases how many were covered, with noise that hides each patient, and charges its ε to the budget of these "
         "patients. The interval counts the noise."
@@ -95,7 +95,7 @@ def _private(records: Records, calibration: Drawn, batch: str, name: str) -> Non
     )
 
 
-def _show_private(check: PrivateCheck, calibration: Drawn) -> None:
+def _show_private(check: PrivateCheck, calibration: BaseCalibration) -> None:
     names = ["all together"] if check.per is None else list(check.classes)
     verdicts = Promise(calibration).judge_private(check)
     rows = [

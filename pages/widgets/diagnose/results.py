@@ -15,7 +15,7 @@ from pages.widgets.text import as_text, columns_with_values, show_refused
 from ppsets_core.diagnose.exports import as_table
 from ppsets_core.diagnose.set_table import ORDERS, SetRow, SetTable, sets_of
 from ppsets_core.explore.figures import softmax_figure
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 
 A_PAGE, A_ROW = 12, 3
 UNKNOWN = "another one"
@@ -33,7 +33,7 @@ BADGES: dict[str, tuple[str, str, Colour]] = {
 }
 
 
-def show_results(examined: Examined, calibration: Drawn) -> None:
+def show_results(examined: Examined, calibration: BaseCalibration) -> None:
     group = _choose_group(calibration)
     if calibration.group_names and group is None:
         return
@@ -64,7 +64,7 @@ def show_results(examined: Examined, calibration: Drawn) -> None:
         st.caption("The probabilities of every diagnosis are on the cards and in the download.")
 
 
-def _choose_group(calibration: Drawn) -> str | None:
+def _choose_group(calibration: BaseCalibration) -> str | None:
     """The group of all these X-rays, where each group has its own threshold."""
     if not calibration.group_names:
         return None

@@ -9,7 +9,7 @@ from pages.widgets.text import as_text, offer_download
 from ppsets_core.diagnose.exports import csv_of, json_of, parquet_of
 from ppsets_core.diagnose.review import Marks
 from ppsets_core.diagnose.set_table import SetCounts, SetTable
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.sets import sets_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, has_structured_report, structured_reports, zipped
 from ppsets_core.wording import scope
@@ -24,7 +24,7 @@ WITH_NAMES = "With every name and a small copy of every picture: hand it only to
 FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Flagged": "flagged"}
 
 
-def show_counts(counts: SetCounts, calibration: Drawn, model: str | None, *, xrays: bool) -> None:
+def show_counts(counts: SetCounts, calibration: BaseCalibration, model: str | None, *, xrays: bool) -> None:
     """The alarm, in red where it is on; how many sets there are of each kind; what is promised."""
     alarm = counts.alarm(calibration, model)
     if alarm.is_on:

@@ -20,7 +20,7 @@ from ppsets_core.diagnose.exports import as_table, count_sets
 from ppsets_core.diagnose.set_table import SetCounts, SetTable, sets_of
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import shown_name
-from ppsets_core.method.calibration import Drawn
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import Check, check_counts
 from ppsets_core.run import Executor
 
@@ -33,7 +33,7 @@ _READ = "diagnose_table_read"
 _JOB, _DONE = JobKey["Found"]("diagnose_data_set_job"), "diagnose_data_set_found"
 
 
-def show_table(calibration: Drawn) -> None:
+def show_table(calibration: BaseCalibration) -> None:
     """From the upload to the sets; read once, cut anew whenever the calibration changes."""
     if data_sets() and _is_on_server():
         _show_data_set(calibration)
@@ -84,14 +84,14 @@ class Found:
     """What the sets of a data set come to under a calibration."""
 
     path: Path
-    calibration: Drawn
+    calibration: BaseCalibration
     data_set: Source
     counts: SetCounts
     check: Check | None
     not_checked: str = ""
 
 
-def _show_data_set(calibration: Drawn) -> None:
+def _show_data_set(calibration: BaseCalibration) -> None:
     """From the choice to the numbers; the sets themselves are written by the command line, where the data is."""
     path = choose_data_set("diagnose_data_set")
     executor = server_executor()
@@ -105,7 +105,7 @@ def _show_data_set(calibration: Drawn) -> None:
         _show_found(done)
 
 
-def _find(path: Path, calibration: Drawn, executor: Executor, report: JobProgress) -> Found:
+def _find(path: Path, calibration: BaseCalibration, executor: Executor, report: JobProgress) -> Found:
     group = calibration.per if calibration.group_names else None
     data_set = open_source(path, classes=calibration.classes, group=group, labels="optional")
     counts = count_sets(data_set, calibration, executor=executor, progress=report)
