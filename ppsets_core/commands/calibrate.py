@@ -9,8 +9,9 @@ from ppsets_core.commands.account import add_account, known, say_budget
 from ppsets_core.commands.arguments import add_novelty, add_target, target
 from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
 from ppsets_core.commands.standard_error import ProgressBar, say
-from ppsets_core.data.counts import Selection, select
-from ppsets_core.data.parts import are_training, parts_in_words
+from ppsets_core.data import one_per_patient, read_scores
+from ppsets_core.data.counts import select
+from ppsets_core.data.parts import parts_in_words
 from ppsets_core.data.source import is_large, open_source
 from ppsets_core.errors import FileError
 from ppsets_core.ledger import Ledger
@@ -69,18 +70,20 @@ def _release(args: argparse.Namespace, records: Countable) -> int:
     return 0
 
 
-def _records(args: argparse.Namespace, executor: Executor) -> Selection:
-    """The records to use, and what is said of them on standard error."""
-    small = not is_large(args.scores) and not is_wanted(args)
-    source = open_source(args.scores, group=_group(args), split=args.split, keep=small)
-    if small and (splits := source.splits()) is not None:
-        trained = are_training(splits)
-        parts = parts_in_words(splits[splits == args.split if args.split else ~trained], int(trained.sum()))
+def _records(args: argparse.Namespace, executor: Executor) -> Countable:
+    """The records to use: a small file in memory, anything else where it lies."""
+    if is_large(args.scores) or is_wanted(args):
+        source = open_source(args.scores, group=_group(args), split=args.split)
+        choosing = ProgressBar("Choosing one record per patient")
+        chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
+        say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
+        return replace(chosen, progress=ProgressBar("Counting"))
+    read = read_scores(args.scores, group=_group(args), split=args.split)
+    if parts := parts_in_words(read.splits, read.left_out):
         say(parts if args.split else f"{parts} --split uses one of them.")
-    choosing = ProgressBar("Choosing one record per patient")
-    chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
-    say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
-    return replace(chosen, progress=ProgressBar("Counting"))
+    records = read if args.all_records else one_per_patient(read)
+    say(_what_was_read(len(read), read.patient_count, records.unit))
+    return records
 
 
 def _group(args: argparse.Namespace) -> str | None:
