@@ -9,6 +9,8 @@ from ppsets_core.errors import InputError
 from ppsets_core.validation import check_epsilon
 
 EXACT = Context(prec=100, traps=[Inexact, InvalidOperation])
+MOST_DECIMALS = 40
+"""More than any float prints with; sums of such amounts are exact."""
 _FINEST_DELTA = Decimal("1e-15")
 
 
@@ -17,6 +19,8 @@ def amount(value: float | str | Decimal) -> Decimal:
     try:
         exact = Decimal(value if isinstance(value, str | Decimal) else repr(float(value)))
         check_epsilon(float(exact))
+        if -int(exact.as_tuple().exponent) > MOST_DECIMALS:
+            raise InputError(f"A privacy amount has at most {MOST_DECIMALS} decimals.")
         return EXACT.plus(exact)
     except (DecimalException, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppsets_core.errors import BudgetError, InputError
 from ppsets_core.ledger.accounts import Account, Snapshot
-from ppsets_core.ledger.amounts import Price, difference, shown, total
+from ppsets_core.ledger.amounts import EXACT, Price, difference, shown, total
 from ppsets_core.ledger.cohort import Cohort, StoredCohort
 from ppsets_core.ledger.store import Log
 
@@ -111,7 +111,7 @@ def _within(parts: Sequence[tuple[np.ndarray, Decimal]], limit: Decimal) -> bool
 def _integers(amounts: Sequence[Decimal]) -> list[int]:
     """The amounts as multiples of their common last decimal place."""
     places = max(0, *(-int(amount.as_tuple().exponent) for amount in amounts))
-    return [int(amount.scaleb(places)) for amount in amounts]
+    return [int(amount.scaleb(places, EXACT)) for amount in amounts]
 
 
 def no_room(payer: Account, price: Price, cohort: Cohort) -> BudgetError:

@@ -157,11 +157,12 @@ class Store:
             with self._transaction("BEGIN IMMEDIATE", create=True) as db:
                 if db.execute("SELECT 1 FROM sqlite_master").fetchone():
                     return
-                if self._key_path.exists():
+                left = [path for path in (self._key_path, head_path(self.path)) if path.exists()]
+                if left:
                     raise LedgerError(
-                        f"The ledger {self.path} is empty or gone, but its key is there. Restore the ledger from a "
-                        "backup: a new one would forget what was spent. "
-                        f"If it never held anything, remove {self._key_path}."
+                        f"The ledger {self.path} is empty or gone, but its {left[0].suffix[1:]} is there. Restore the "
+                        "ledger from a backup: a new one would forget what was spent. "
+                        f"If it never held anything, remove {' and '.join(map(str, left))}."
                     )
                 os.chmod(self.path, 0o600)
                 key = create_key(self._key_path)
@@ -173,6 +174,7 @@ class Store:
         except LedgerError:
             if key is not None and self._is_empty():  # the disk was full: a key without a ledger would be in the way
                 self._key_path.unlink()
+                head_path(self.path).unlink(missing_ok=True)
             raise
 
     def _check_layout(self) -> None:

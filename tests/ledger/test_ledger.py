@@ -18,7 +18,7 @@ from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.method.calibration_json import LONGEST
 from ppsets_core.validation import MOST_NAMES
 from tests.ledger import spending
-from tests.ledger.spending import named, planned, records_of
+from tests.ledger.spending import cohort_of, named, planned, records_of
 
 SCORES = np.random.default_rng(0).random(2000)
 PATIENTS = np.array([f"patient {i}" for i in range(2000)])
@@ -175,6 +175,19 @@ def test_refusals(ledger):
     for budget in (0, -1, float("inf"), float("nan"), "much", None, "1e400"):
         with pytest.raises(InputError, match="privacy amount must"):
             ledger.open_account("new", budget)
+
+
+def test_amounts_of_many_digits_are_exact_or_refused(ledger):
+    ledger.open_account("nines", "0." + "9" * 40)
+    spend(ledger, 0.5, name="nines")
+    with pytest.raises(BudgetError):
+        spend(ledger, 0.5, name="nines")
+    for amount in (Decimal("0.1" + "1" * 40), "1e-50", Decimal(1) / 3**90):
+        with pytest.raises(InputError, match="privacy amount"):
+            ledger.open_account("long", amount)
+        with pytest.raises(InputError, match="privacy amount"):
+            ledger.charge(cohort_of(ledger, records_of(SCORES)), amount, named("ward"), kind="check")
+    assert [account.name for account in ledger.accounts()] == ["ward", "nines"]
 
 
 def test_budgets_are_only_raised_and_what_happened_keeps_its_order_whatever_the_clock_says(ledger, monkeypatch):

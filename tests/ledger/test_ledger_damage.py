@@ -197,6 +197,14 @@ def test_an_older_copy_put_back_without_its_head_is_noticed(path, tmp_path, endi
     assert Ledger(path).account("ward").spent == Decimal("2.1")
 
 
+def test_a_ledger_and_key_that_are_gone_are_not_begun_anew_while_the_head_is_there(path):
+    for ending in ("", ".key"):
+        path.with_name(path.name + ending).unlink()
+    told = refused(path)
+    assert "its head is there. Restore the ledger from a backup" in told
+    assert "forget what was spent" in told
+
+
 @pytest.mark.parametrize("head", ["", "9999 x", "x y", "1 " + "0" * 64, "-1 x"])
 def test_a_damaged_head_is_refused(path, head):
     Path(f"{path}.head").write_text(head)
