@@ -139,13 +139,13 @@ def test_the_command_has_a_version_and_lists_its_verbs(installed):
 
 
 def test_score_calibrate_predict(installed, calibration):
-    threshold = json.loads(calibration.read_text(encoding="utf-8"))["threshold"]
+    (target,) = json.loads(calibration.read_text(encoding="utf-8"))["targets"]
     xray = next((installed.folder / "xrays" / "normal").iterdir())
     answer = json.loads(installed.run("predict", str(xray), "--calibration", "cal.json", "--json").stdout)
-    (one,) = answer["xrays"]
+    (one,) = answer["sets"]
     ranked = sorted(one["probabilities"], key=one["probabilities"].get, reverse=True)
     assert (one["file"], ranked[0]) == (xray.name, "normal")
-    assert one["set"] == [name for name in ranked if one["probabilities"][name] >= 1 - threshold]
+    assert one["set"] == [name for name in ranked if one["probabilities"][name] >= 1 - target["threshold"]]
     assert "scores" in installed.run("ledger").stdout
     assert left(installed.folder / "notes.txt") == []
 
