@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ppsets_core import Ledger, Records, calibrate, plan
+from ppsets_core import Ledger, Records, calibrate, one_per_patient, plan
 from ppsets_core.data import read_scores
-from ppsets_core.data.counts import select
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.exports import as_table, csv_of
 from ppsets_core.diagnose.set_table import sets_of
@@ -80,8 +79,8 @@ def read_all(path: Path) -> list[Records]:
 
 def for_a_release(path: Path, folder: Path) -> None:
     """What `calibrate` does before it charges: choose, count, and hash who is charged."""
-    chosen = select(open_source(path))
-    chosen.counts(plan(len(chosen), 0.1, 1.0), Ledger(folder / "ledger.sqlite").cohorts(len(chosen)))
+    records = one_per_patient(read_scores(path))
+    records.counts(plan(len(records), 0.1, 1.0), Ledger(folder / "ledger.sqlite").cohorts(len(records)))
 
 
 def reading() -> None:
