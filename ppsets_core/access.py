@@ -14,8 +14,8 @@ VIEWER, CURATOR, STEWARD = "viewer", "curator", "steward"
 ROLES = (VIEWER, CURATOR, STEWARD)
 MAY = {
     VIEWER: "see this",
-    CURATOR: "read records or spend",
-    STEWARD: "open accounts, raise budgets or see the whole ledger",
+    CURATOR: "read records, spend or publish",
+    STEWARD: "open accounts, raise budgets, withdraw releases or see the whole ledger",
 }
 """What each role is for; every role may do what a viewer may, and a person may have several."""
 LONGEST = 255

@@ -1,4 +1,4 @@
-"""`ledger`: what every data set may spend and has spent, raising a budget, and a release's calibration once more."""
+"""`ledger`: what every data set may spend and has spent, raising a budget, writing a release again, and the shelf."""
 
 import argparse
 import sys
@@ -13,8 +13,9 @@ from ppsets_core.ledger import Ledger, Release
 from ppsets_core.ledger.accounts import TRAINING
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.export import covered_in_words, export_json, thresholds_in_words
+from ppsets_core.method.calibration import Calibration
 
-HELP = "budgets and releases: list them, raise a budget, or write what a release released again"
+HELP = "budgets and releases: list them, raise a budget, write a release again, or publish it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export.add_argument("id", type=int, help="the release's number, as the list shows it")
     export.add_argument("--out", type=Path, help="JSON file to write, which must not exist yet (default: stdout)")
     export.set_defaults(action=_export)
-    for action in (raising, export):
+    publish = actions.add_parser("publish", help="put a release's calibration on the shelf, for every viewer to use")
+    withdraw = actions.add_parser("withdraw", help="take a release off the shelf")
+    for action, move in ((publish, _publish), (withdraw, _withdraw)):
+        action.add_argument("id", type=int, help="the release's number, as the list shows it")
+        add_reason(action)
+        action.set_defaults(action=move)
+    shelf = actions.add_parser("shelf", help="list the published calibrations")
+    shelf.set_defaults(action=_shelf)
+    for action in (raising, export, publish, withdraw, shelf):
         action.add_argument("--ledger", type=Path, default=argparse.SUPPRESS, help="ledger file")
 
 
@@ -69,12 +78,10 @@ def _raise(ledger: Ledger, args: argparse.Namespace) -> int:
 
 
 def _export(ledger: Ledger, args: argparse.Namespace) -> int:
-    found = [release for release in ledger.releases() if release.id == args.id]
-    if not found:
-        raise LedgerError(f"The ledger has no release {args.id}. `ppsets ledger` lists them.")
-    if found[0].kind == TRAINING:
+    found = _release(ledger, args.id)
+    if found.kind == TRAINING:
         raise LedgerError(f"Release {args.id} is a training: what came out is its weights, which are not kept here.")
-    released = found[0].check or found[0].calibration
+    released = found.check or found.calibration
     if released is None:
         raise LedgerError(f"Release {args.id} was charged and has no threshold: it is being drawn or was interrupted.")
     if args.out is None:
@@ -83,6 +90,36 @@ def _export(ledger: Ledger, args: argparse.Namespace) -> int:
     write_new(args.out, released.to_json())
     print(f"Release {args.id}: {args.out}")
     return 0
+
+
+def _publish(ledger: Ledger, args: argparse.Namespace) -> int:
+    ledger.publish(_release(ledger, args.id), reason=args.reason)
+    print(f"Release {args.id} is on the shelf: every viewer may use it.")
+    return 0
+
+
+def _withdraw(ledger: Ledger, args: argparse.Namespace) -> int:
+    ledger.withdraw(_release(ledger, args.id), reason=args.reason)
+    print(f"Release {args.id} is off the shelf. Copies that were downloaded before are still out there.")
+    return 0
+
+
+def _shelf(ledger: Ledger, args: argparse.Namespace) -> int:
+    if not (published := ledger.published()):
+        print("Nothing is published.")
+    for one in published:
+        print(
+            f"no. {one.release}  {visible(str(one.calibration.dataset))}  {_drawn(one.calibration)}  "
+            f"published {one.time}"
+        )
+    return 0
+
+
+def _release(ledger: Ledger, number: int) -> Release:
+    found = [release for release in ledger.releases() if release.id == number]
+    if not found:
+        raise LedgerError(f"The ledger has no release {number}. `ppsets ledger` lists them.")
+    return found[0]
 
 
 def _confirm(question: str) -> None:
@@ -101,7 +138,12 @@ def _line(release: Release) -> str:
         return f"{start}  n = {check.n:,}, covered {covered_in_words(check)}, protects one {check.unit}"
     if (drawn := release.calibration) is None:
         return f"{start}  {release.status}"
+    return f"{start}  {_drawn(drawn)}"
+
+
+def _drawn(calibration: Calibration) -> str:
     return (
-        f"{start}  {drawn.method}, α = {drawn.alpha:g}, n = {drawn.n:,}, ŝ = {thresholds_in_words(drawn)}, "
-        f"protects one {drawn.unit}, model {drawn.model or 'unknown'}"
+        f"{calibration.method}, α = {calibration.alpha:g}, n = {calibration.n:,}, "
+        f"ŝ = {thresholds_in_words(calibration)}, protects one {calibration.unit}, "
+        f"model {calibration.model or 'unknown'}"
     )

@@ -1,6 +1,6 @@
 """The privacy ledger: budgets, what each patient has lost, and every release, charged before it is drawn."""
 
-from ppsets_core.ledger.accounts import TRAINING, Account, Actor, BudgetChange, Refusal, Release
+from ppsets_core.ledger.accounts import TRAINING, Account, Actor, BudgetChange, Published, Refusal, Release
 from ppsets_core.ledger.cohort import Cohort, cohort_of
 from ppsets_core.ledger.ledger import Ledger
 
@@ -11,6 +11,7 @@ __all__ = [
     "BudgetChange",
     "Cohort",
     "Ledger",
+    "Published",
     "Refusal",
     "Release",
     "cohort_of",

@@ -14,6 +14,7 @@ from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.private_check import CHECK, PrivateCheck
 
 CALIBRATION, TRAINING = "calibration", "training"
+PUBLISHED, WITHDRAWN = "published", "withdrawn"
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,26 @@ class Refusal:
 
 
 @dataclass(frozen=True)
+class ShelfChange:
+    """A release put on the shelf (`kind` "published") or taken off it ("withdrawn"); `release` is its number."""
+
+    kind: str
+    release: int
+    time: str
+    actor: Actor | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Published:
+    """A calibration on the shelf: all that a viewer sees of a ledger. `release` is its number."""
+
+    release: int
+    time: str
+    calibration: Calibration
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """A whole ledger at one moment."""
 
@@ -116,6 +137,7 @@ class Snapshot:
     releases: tuple[Release, ...]
     budget_changes: tuple[BudgetChange, ...]
     refusals: tuple[Refusal, ...]
+    shelf_changes: tuple[ShelfChange, ...]
     requests: Mapping[str, Release]
     cohorts: Mapping[int, int | None]  # by a release's number, the cohort that it was charged to
     owners: Mapping[str, Set[str]]  # by the identity of a data set counted as a whole, its accounts
@@ -126,22 +148,40 @@ class Snapshot:
         alike = [account for account in self.accounts if same_name(account.name) == same]
         return next((account for account in alike if account.name == name), alike[0] if alike else None)
 
+    def published(self) -> list[Published]:
+        """What is on the shelf, newest first."""
+        last = {change.release: change for change in self.shelf_changes}
+        shelf = [change for change in self.shelf_changes if change.kind == PUBLISHED and last[change.release] is change]
+        drawn = {release.id: release.calibration for release in self.releases}
+        return [
+            Published(change.release, change.time, calibration)
+            for change in reversed(shelf)
+            if (calibration := drawn.get(change.release)) is not None
+        ]
+
 
 def snapshot_of(entries: Iterable[Entry]) -> Snapshot:
     found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in ("budget", "charge", "result", "refused", "known")}
-    for entry in entries:
-        found.setdefault(entry.kind, []).append(entry.body)
+    read = [(entry.kind, entry.body) for entry in entries]
+    for kind, body in read:
+        found.setdefault(kind, []).append(body)
     changes = tuple(
         BudgetChange(b["account"], Decimal(b["budget"]), b["time"], _actor(b), b.get("reason")) for b in found["budget"]
     )
     results = {body["charge"]: body["text"] for body in found["result"]}
     releases = tuple(_release(body, results.get(body["number"])) for body in found["charge"])
     refusals = tuple(_refusal(body) for body in found["refused"])
+    shelf = tuple(
+        ShelfChange(kind, body["release"], body["time"], _actor(body), body.get("reason"))
+        for kind, body in read
+        if kind in (PUBLISHED, WITHDRAWN)
+    )
     return Snapshot(
         _accounts(changes, releases),
         releases,
         changes,
         refusals,
+        shelf,
         {b["request"]: release for b, release in zip(found["charge"], releases, strict=True) if b["request"]},
         {body["number"]: body["cohort"] for body in found["charge"]},
         _owners(found["known"]),

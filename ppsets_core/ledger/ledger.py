@@ -14,9 +14,12 @@ from ppsets_core.errors import FileError, InputError, LedgerError
 from ppsets_core.files.names import clean_name
 from ppsets_core.ledger.accounts import (
     CALIBRATION,
+    PUBLISHED,
+    WITHDRAWN,
     Account,
     Actor,
     BudgetChange,
+    Published,
     Refusal,
     Release,
     Snapshot,
@@ -82,6 +85,10 @@ class Ledger:
         """The account of that name, however it is spelt."""
         return _account(self.snapshot(), name)
 
+    def account_names(self) -> list[str]:
+        """The names of all accounts that may be charged, to choose from."""
+        return [account.name for account in self.snapshot().accounts]
+
     def releases(self, account: str | None = None) -> list[Release]:
         """All charges in the order they were made, or those to one account, by name."""
         return [one for one in self.snapshot().releases if account in (None, one.account)]
@@ -105,6 +112,10 @@ class Ledger:
 
     def refusals(self) -> tuple[Refusal, ...]:
         return self.snapshot().refusals
+
+    def published(self) -> list[Published]:
+        """The calibrations on the shelf, newest first: what viewers choose from."""
+        return self.snapshot().published()
 
     def account_for(
         self, records: Countable, name: str | None = None, budget: float | str | Decimal | None = None
@@ -268,6 +279,38 @@ class Ledger:
             if charged not in seen.releases:
                 raise LedgerError("The ledger was replaced during a release. Nothing was released. Put it back.")
             log.append("result", {"charge": charged.id, "text": text})
+
+    def publish(self, released: Release, **by: Unpack[By]) -> None:
+        """Put a release's calibration on the shelf, for every viewer to use.
+
+        released: one of `releases()`, a calibration that was drawn.
+        actor, reason: who publishes it and why; both are stored and exported.
+        """
+        because = self._sign(CURATOR, by)
+        if released not in self.releases():
+            raise LedgerError(f"The ledger has no release {released.id} that you may publish.")
+        if released.calibration is None:
+            raise LedgerError(
+                f"Release {released.id} has no calibration to publish: it is a {released.kind}, {released.status}."
+            )
+        self._move(PUBLISHED, released.id, because)
+
+    def withdraw(self, released: Release | Published, **by: Unpack[By]) -> None:
+        """Take a release off the shelf. Copies that were downloaded before stay with those who have them.
+
+        released: one of `releases()` or of `published()`.
+        actor, reason: who withdraws it and why; both are stored and exported.
+        """
+        self._move(
+            WITHDRAWN, released.release if isinstance(released, Published) else released.id, self._sign(STEWARD, by)
+        )
+
+    def _move(self, kind: str, release: int, because: Mapping[str, str]) -> None:
+        with self._store.writing() as log:
+            is_published = release in [one.release for one in snapshot_of(log.entries).published()]
+            if is_published == (kind == PUBLISHED):
+                raise LedgerError(f"Release {release} is {'already' if is_published else 'not'} on the shelf.")
+            log.append(kind, {"release": release, "time": now(), **because})
 
     def _keep(self, charged: Release, drawn: Result) -> Result:
         self.keep_result(charged, drawn.to_json())

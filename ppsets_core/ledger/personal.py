@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
-from ppsets_core.access import CURATOR, STEWARD, Person
+from ppsets_core.access import CURATOR, STEWARD, VIEWER, Person
 from ppsets_core.errors import AccessError
-from ppsets_core.ledger.accounts import Account, Actor, Snapshot
+from ppsets_core.ledger.accounts import Account, Actor, Published, Snapshot
 from ppsets_core.ledger.ledger import By, Ledger
 from ppsets_core.method.calibration import Calibration
 
@@ -14,8 +14,8 @@ from ppsets_core.method.calibration import Calibration
 class PersonalLedger(Ledger):
     """One file for everyone; `person` is called at every charge and change, so no screen need be trusted.
 
-    A steward sees everything, others their own charges and the accounts that paid. A curator finds an account by its
-    name, given by the steward who opened it.
+    A steward sees everything, others their own charges and the accounts that paid. Curators know the names of all
+    accounts, to charge them, and publish their own releases. Every role sees the shelf.
     """
 
     def __init__(self, ledger: Ledger, person: Callable[[], Person]) -> None:
@@ -32,6 +32,13 @@ class PersonalLedger(Ledger):
 
     def account_named(self, name: str, budget: float | str | Decimal | None = None) -> Account | None:
         return self._ledger.account_named(name, budget) if self._charges() else super().account_named(name, budget)
+
+    def account_names(self) -> list[str]:
+        return self._ledger.account_names() if self._charges() else super().account_names()
+
+    def published(self) -> list[Published]:
+        person = self._person()
+        return self._ledger.published() if person.has(VIEWER) and not person.is_expired() else []
 
     def _calibrations(self) -> list[Calibration]:
         """Everyone's: anyone with a release may know whether it was changed."""
@@ -71,6 +78,7 @@ def _own(whole: Snapshot, me: Actor) -> Snapshot:
         releases=releases,
         budget_changes=tuple(one for one in whole.budget_changes if one.account in names),
         refusals=tuple(one for one in whole.refusals if one.actor == me),
+        shelf_changes=tuple(one for one in whole.shelf_changes if one.release in {mine.id for mine in releases}),
         requests={},
         cohorts={},
         owners={},

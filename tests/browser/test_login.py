@@ -105,7 +105,7 @@ def test_a_viewer_cannot_spend_by_any_route(new_page, app, ledger):
     ui.sees(tab, "Model card")
     assert tab.get_by_role("tab").all_inner_texts() == ["Model card", "Weights"], "private fine-tuning spends, too"
     ui.press(vera, "Try the demo")
-    ui.sees(vera, "Only a curator may read records or spend here")
+    ui.sees(vera, "Only a curator may read records, spend or publish here")
     ui.sees(vera, "no private release")
     frames = [base64.b64encode(frame).decode() for frame in sent if isinstance(frame, bytes)]
     socket = app.url.replace("http", "ws", 1) + "/_stcore/stream"

@@ -97,6 +97,19 @@ def test_a_release_is_written_again_for_nothing(ledger, tmp_path, capsys):
     assert ledger.account("ward 3").spent == Decimal("1.5")
 
 
+def test_a_release_is_published_and_withdrawn(ledger, capsys):
+    assert main(["ledger", "publish", "1", "--reason", "for the ward"]) == 0
+    assert "every viewer" in capsys.readouterr().out
+    assert main(["ledger", "shelf"]) == 0
+    assert "no. 1  ward 3  sharp, α = 0.1, n = 600" in capsys.readouterr().out
+    assert main(["ledger", "withdraw", "1"]) == 0
+    assert ledger.published() == []
+    capsys.readouterr()
+    assert main(["ledger", "shelf"]) == 0
+    assert capsys.readouterr().out == "Nothing is published.\n"
+    assert [change.reason for change in ledger.snapshot().shelf_changes] == ["for the ward", None]
+
+
 def test_another_ledger_is_named_before_or_after_the_action(ledger, tmp_path, capsys):
     other = tmp_path / "other" / "ledger.sqlite"
     Ledger(other).open_account("clinic", 1)
@@ -120,6 +133,9 @@ def test_refusals_are_one_sentence(ledger, tmp_path, capsys, monkeypatch):
         (["raise", "ward 3", "1", "--yes"], "it can only be raised"),
         (["raise", "ward 3", "much", "--yes"], "privacy amount must"),
         (["export", "7"], "no release 7"),
+        (["publish", "7"], "no release 7"),
+        (["publish", "2"], "no calibration to publish"),
+        (["withdraw", "1"], "not on the shelf"),
         (["export", "2"], "is being drawn or was interrupted"),
         (["export", "1", "--out", str(taken)], "exists; choose another name"),
         (["export", "1", "--out", str(tmp_path / "nowhere" / "c.json")], "cannot be written"),
