@@ -9,8 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from ppsets_core import __version__
-from ppsets_core.errors import PpsetsError
-from ppsets_core.extras import EXTRAS, missing
+from ppsets_core.errors import EXTRAS, PpsetsError, missing
 
 VERBS = ("app", "plan", "score", "calibrate", "predict", "check", "ledger", "train", "experiment", "report")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -1,12 +1,13 @@
 """Long work in a thread: it reports progress, can be cancelled, and ends when nobody waits for it."""
 
+import ctypes
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from ppsets_core.memory import give_back
 from ppsets_core.progress import Pace
 
 Result = TypeVar("Result")
@@ -89,3 +90,14 @@ def _run(work: Callable[[JobProgress], Result], progress: JobProgress, outcome: 
     else:
         outcome.append((value, None))
     give_back()
+
+
+def give_back() -> None:
+    """Hand freed memory back to the system.
+
+    glibc keeps what a thread freed for that thread's next need. Every job has its own thread, so what one batch of
+    X-rays took would pile up beside what the next one takes."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries do without
+        if trim is not None:
+            trim(0)

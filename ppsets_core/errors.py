@@ -1,5 +1,15 @@
 """One family of exceptions, each with a sentence that a clinician can act on."""
 
+from importlib.util import find_spec
+
+EXTRAS = {
+    "xrays": ("torch", "torchvision", "pydicom", "highdicom", "opacus", "safetensors"),
+    "app": ("streamlit", "plotly", "pandas"),
+    "login": ("authlib", "httpx"),
+    "cluster": ("dask", "distributed", "cryptography"),
+}
+"""Which extra installs each package that only some of ppsets needs."""
+
 
 class PpsetsError(Exception):
     """Anything ppsets refuses. Its text says what is wrong, where, and what to do; never a private value."""
@@ -31,3 +41,17 @@ class MissingPackageError(PpsetsError, ImportError):
 
 class ClusterError(PpsetsError):
     """The cluster cannot be reached, or was lost; nothing was drawn or charged."""
+
+
+def need(*packages: str) -> None:
+    """Raise `MissingPackageError` for the first of the packages that is not installed."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise missing(package)
+
+
+def missing(package: str | None) -> MissingPackageError:
+    """The error that names a package and how to install it."""
+    extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+    how = package if extra is None else f"'ppsets[{extra}]'"
+    return MissingPackageError(f"This needs {package}, which is not installed: pip install {how}")

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from ppsets_core.errors import ClusterError, PpsetsError
-from ppsets_core.extras import need
+from ppsets_core.errors import ClusterError, PpsetsError, need
 from ppsets_core.progress import Progress
 
 if TYPE_CHECKING:

@@ -152,16 +152,3 @@ def with_margin(mean: float, margin: float) -> str:
     '1.30 ± 0.01'
     """
     return f"{mean:.2f} ± {math.ceil(100 * margin) / 100:.2f}"
-
-
-def duration(seconds: float) -> str:
-    """A remaining time, rounded.
-
-    >>> duration(3), duration(42), duration(100), duration(4000)
-    ('a few seconds', 'about 40 seconds', 'about 2 minutes', 'about 1.1 hours')
-    """
-    if seconds < 10:
-        return "a few seconds"
-    if seconds < 90:
-        return f"about {round(seconds, -1):.0f} seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds < 3600 else f"about {seconds / 3600:.1f} hours"

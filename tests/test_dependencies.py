@@ -9,7 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from ppsets_core import __version__
-from ppsets_core.extras import EXTRAS
+from ppsets_core.errors import EXTRAS
 from tools import build_licences
 
 ROOT = Path(__file__).resolve().parents[1]

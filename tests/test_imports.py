@@ -9,7 +9,7 @@ import pytest
 
 from ppsets_core import MissingPackageError
 from ppsets_core.__main__ import main
-from ppsets_core.extras import EXTRAS
+from ppsets_core.errors import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = [*(package for packages in EXTRAS.values() for package in packages), "pyarrow", "opendp"]

@@ -10,8 +10,7 @@ import pytest
 from tests.pages.driving import ROOT
 
 LAYERS = (
-    ("errors", "memory", "progress", "version"),
-    ("extras",),
+    ("errors", "progress", "version"),
     ("background", "run"),
     ("validation", "places", "files", "access"),
     ("model_fingerprint",),

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ppsets_core.commands.standard_error import say
+from ppsets_core.commands import say
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown

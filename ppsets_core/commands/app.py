@@ -4,8 +4,7 @@ import argparse
 import runpy
 import sys
 
-from ppsets_core.errors import InputError
-from ppsets_core.extras import need
+from ppsets_core.errors import InputError, need
 from ppsets_core.places import APP
 
 HELP = "start the dashboard"

@@ -5,10 +5,9 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+from ppsets_core.commands import say
 from ppsets_core.commands.account import add_account, known, say_budget
-from ppsets_core.commands.arguments import add_novelty, add_target, target
-from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
-from ppsets_core.commands.standard_error import ProgressBar, say
+from ppsets_core.commands.options import add_cluster, add_target, executor_for, target
 from ppsets_core.data import one_per_patient, read_scores
 from ppsets_core.data.counts import select
 from ppsets_core.data.parts import parts_in_words
@@ -18,30 +17,36 @@ from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.counts import Countable, need_labels
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
-from ppsets_core.run import Executor
+from ppsets_core.progress import ProgressBar
+from ppsets_core.run import IN_PROCESS, Executor
 from ppsets_core.wording import familiar_or_not, guarantee, released, remedy, scope
 
 HELP = "draw a private threshold from a score file and charge its ε to the data set's budget"
+SCORES_HELP = "score file: CSV, TSV, NPY, NPZ, Parquet or JSON; or a folder of Parquet"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", help="score file: CSV, TSV, NPY, NPZ, Parquet or JSON; or a folder of Parquet")
+    parser.add_argument("scores", help=SCORES_HELP)
     add_target(parser)
-    add_novelty(parser)
-    parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
+    add_selection(parser)
     add_account(parser, "score file")
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
-    parser.add_argument("--all-records", action="store_true", help="use every record of a patient, not one (weaker)")
     add_cluster(parser)
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Options of which records of a score file are used."""
+    parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
+    parser.add_argument("--all-records", action="store_true", help="use every record of a patient, not one (weaker)")
 
 
 def run(args: argparse.Namespace) -> int:
     with executor_for(args) as executor:
-        return _release(args, _records(args, executor))
+        return _release(args, records_to_use(args, executor))
 
 
 def _release(args: argparse.Namespace, records: Countable) -> int:
-    planned, ledger = _plan(args, records), Ledger(args.ledger)
+    planned, ledger = plan_for(args, records), Ledger(args.ledger)
     name = args.dataset or Path(args.scores).stem
     account = known(ledger.account_for(records, name, args.budget), name)
     out = _reserve(args.out)
@@ -70,15 +75,16 @@ def _release(args: argparse.Namespace, records: Countable) -> int:
     return 0
 
 
-def _records(args: argparse.Namespace, executor: Executor) -> Countable:
+def records_to_use(args: argparse.Namespace, executor: Executor = IN_PROCESS) -> Countable:
     """The records to use: a small file in memory, anything else where it lies."""
-    if is_large(args.scores) or is_wanted(args):
-        source = open_source(args.scores, group=_group(args), split=args.split)
+    group = args.per if args.per not in (None, DIAGNOSIS) else None
+    if is_large(args.scores) or executor is not IN_PROCESS:
+        source = open_source(args.scores, group=group, split=args.split)
         choosing = ProgressBar("Choosing one record per patient")
         chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
         say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
         return replace(chosen, progress=ProgressBar("Counting"))
-    read = read_scores(args.scores, group=_group(args), split=args.split)
+    read = read_scores(args.scores, group=group, split=args.split)
     if parts := parts_in_words(read.splits, read.left_out):
         say(parts if args.split else f"{parts} --split uses one of them.")
     records = read if args.all_records else one_per_patient(read)
@@ -86,11 +92,7 @@ def _records(args: argparse.Namespace, executor: Executor) -> Countable:
     return records
 
 
-def _group(args: argparse.Namespace) -> str | None:
-    return args.per if args.per not in (None, DIAGNOSIS) else None
-
-
-def _plan(args: argparse.Namespace, records: Countable) -> Plan:
+def plan_for(args: argparse.Namespace, records: Countable) -> Plan:
     if args.per == DIAGNOSIS:
         need_labels(records.source, records.classes)
     classes = records.classes if args.per == DIAGNOSIS else None
@@ -101,14 +103,12 @@ def _not_written(
     ledger: Ledger, account: str, calibration: Calibration, error: OSError, args: argparse.Namespace
 ) -> str:
     """A release is paid for and in the ledger, whatever became of the file."""
-    failed = f"ppsets: {args.out} could not be written ({error.strerror}). The calibration stands on standard output."
+    failed = f"ppsets: {args.out} could not be written ({error.strerror}). The calibration is on standard output."
     if calibration.is_trivial:
         return f"{failed} Nothing was charged."
     number = max(release.id for release in ledger.releases(account) if release.calibration == calibration)
     again = f"ppsets ledger export {number} --out FILE --ledger {shlex.quote(str(args.ledger))}"
-    return (
-        f"{failed} It was charged to '{account}': do not calibrate again. `{again}` writes it once more, for nothing."
-    )
+    return f"{failed} It was charged to '{account}': do not calibrate again. `{again}` writes it again, free of charge."
 
 
 def _what_was_read(read: int, patients: int | None, unit: str) -> str:

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ppsets_core.commands import say, say_refused
 from ppsets_core.commands.account import add_account, known, say_budget
-from ppsets_core.commands.arguments import add_json
-from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
-from ppsets_core.commands.files import is_table, open_table, read_table, saved_calibration
-from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
+from ppsets_core.commands.files import is_table, open_table, saved_calibration
+from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data import Records, one_per_patient
-from ppsets_core.data.counts import Selection, check_records, select
+from ppsets_core.data.counts import Selection, select
 from ppsets_core.data.source import is_data_set
 from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
@@ -23,6 +22,7 @@ from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_count
 from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
+from ppsets_core.progress import ProgressBar
 from ppsets_core.run import Executor
 
 HELP = "whether the promise holds on labelled patients: for yourself, or as a private release (--private)"
@@ -59,46 +59,29 @@ def run(args: argparse.Namespace) -> int:
         )
     calibration = saved_calibration(args.calibration)
     with executor_for(args) as executor:
-        if is_wanted(args) or is_data_set(args.patients):
-            chosen = _selected(args, calibration, executor)
-            if args.private:
-                return _release(args, chosen, calibration)
-            counts = chosen.coverage(calibration)
-            _tell_unchecked(counts.read - len(counts), counts.read)
-            return _show(args, check_counts(counts), calibration)
-    records = _table(args, calibration) if is_table([args.patients]) else _xrays(args, calibration)
-    if args.private:
-        return _release(args, records if args.all_records else one_per_patient(records), calibration)
-    return _show(args, check_records(records, calibration), calibration)
-
-
-def _show(args: argparse.Namespace, found: Check, calibration: BaseCalibration) -> int:
+        if is_wanted(args) or is_data_set(args.patients) or is_table([args.patients]):
+            records: Countable = _selected(args, calibration, executor)
+        else:
+            records = _xrays(args, calibration)
+        if args.private:
+            return _release(args, records, calibration)
+        counts = records.coverage(calibration)
+    if without := max(0, counts.read - len(counts)):
+        say(f"{without:,} of {counts.read:,} rows are not checked: of the training part, or without a known label.")
+    found = check_counts(counts)
     print(_as_json(found, calibration) if args.json else _in_lines(found))
     return 0
 
 
 def _selected(args: argparse.Namespace, calibration: BaseCalibration, executor: Executor) -> Selection:
-    """The records of a data set to check with; one per patient where the check is released."""
-    data_set = open_table(args.patients, calibration, args.split)
-    calibration.check_fits(data_set.classes, data_set.model)
-    if not args.private:
-        return Selection(data_set, 0, 0, executor=executor, progress=ProgressBar("Checking"))
-    choosing = ProgressBar("Choosing one record per patient")
-    chosen = select(data_set, all_records=args.all_records, executor=executor, progress=choosing)
+    """The records of a table or a data set to check with; one per patient where the check is released."""
+    source = open_table(args.patients, calibration, args.split)
+    calibration.check_fits(source.classes, source.model)
+    chosen = Selection(source, 0, 0, executor=executor)
+    if args.private:
+        choosing = ProgressBar("Choosing one record per patient")
+        chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
     return replace(chosen, progress=ProgressBar("Checking"))
-
-
-def _tell_unchecked(without: int, of: int) -> None:
-    if without > 0:
-        say(f"{without:,} of {of:,} rows are not checked: of the training part, or without a known label.")
-
-
-def _table(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
-    patients = read_table(args.patients, calibration, args.split)
-    calibration.check_fits(patients.classes, patients.model)
-    records = patients.labelled()
-    _tell_unchecked(len(patients) - len(records), len(patients))
-    return records
 
 
 def _xrays(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
@@ -112,13 +95,11 @@ def _xrays(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
     predicted = predict_folder(model, folder)
     records, unknown = records_of(Path(args.patients).stem, model, predicted)
     say_refused((*predicted.refused, *unknown))
-    return records if not calibration.group_names else _all_of(records, calibration, args.group)
-
-
-def _all_of(records: Records, calibration: BaseCalibration, group: str | None) -> Records:
-    if group is None:
-        raise InputError(f"Say with --group which {calibration.per} these X-rays are of.")
-    return replace(records, groups={str(calibration.per): np.full(len(records), group)})
+    if calibration.group_names:
+        if args.group is None:
+            raise InputError(f"Say with --group which {calibration.per} these X-rays are of.")
+        records = replace(records, groups={str(calibration.per): np.full(len(records), args.group)})
+    return one_per_patient(records) if args.private and not args.all_records else records
 
 
 def _release(args: argparse.Namespace, records: Countable, calibration: BaseCalibration) -> int:
@@ -132,25 +113,27 @@ def _release(args: argparse.Namespace, records: Countable, calibration: BaseCali
 
 
 def _in_lines(found: Check) -> str:
-    parts = [("All", (found.overall,)), ("By diagnosis", found.by_diagnosis)]
-    parts += [("By group", found.by_group)] if found.by_group else []
-    parts += [("By number of diagnoses in the set", tuple(line for line in found.by_size if line.records))]
-    lines = [found.words, ""]
-    width = max(len(line.name) for _, some in parts for line in some)
-    for title, some in parts:
-        lines += [title, *(f"  {line.name:<{width}}  {_numbers(line)}" for line in some)]
+    parts = {
+        "All": (found.overall,),
+        "By diagnosis": found.by_diagnosis,
+        "By group": found.by_group,
+        "By number of diagnoses in the set": tuple(line for line in found.by_size if line.records),
+    }
+    width = max(len(line.name) for lines in parts.values() for line in lines)
+    told = [found.words, ""]
+    for title, lines in parts.items():
+        told += [title, *(f"  {line.name:<{width}}  {_numbers(line)}" for line in lines)] if lines else []
     single = found.single
-    lines += ["", f"Of {single.records:,} sets with one diagnosis {single.covered:,} were right.", OWN_VIEW]
-    return "\n".join(lines)
+    told += ["", f"Of {single.records:,} sets with one diagnosis {single.covered:,} were right.", OWN_VIEW]
+    return "\n".join(told)
 
 
 def _numbers(line: Line) -> str:
     if not line.records:
         return "nobody"
     low, high = line.interval
-    verdict = f"  {line.verdict}" if line.verdict else ""
     share = f"{100 * line.coverage:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
-    return f"{line.covered:,} of {line.records:,} covered, {share}{verdict}"
+    return f"{line.covered:,} of {line.records:,} covered, {share}  {line.verdict}".rstrip()
 
 
 def _as_json(found: Check, calibration: BaseCalibration) -> str:
@@ -181,26 +164,28 @@ def _document(line: Line) -> dict[str, object]:
 
 
 def _private_lines(check: PrivateCheck, calibration: BaseCalibration) -> str:
-    names = ["all together"] if check.per is None else list(check.classes)
+    names = ["all together"] if check.per is None else check.classes
     width = max(map(len, names))
     judged = Promise(calibration).judge_private(check)
     lines = [
         f"{name:<{width}}  about {100 * share:.1f}% covered (95% interval {100 * low:.1f}% to {100 * high:.1f}%, "
-        f"noise counted){f'  {verdict}' if verdict else ''}"
+        f"noise counted)  {verdict}".rstrip()
         for name, share, (low, high), verdict in zip(names, check.shares(), check.intervals(), judged, strict=True)
     ]
-    promised = f"{100 * (1 - check.alpha):.4g}% promised" + (
-        f" within each {calibration.per}" if calibration.per else ""
+    within = f" within each {calibration.per}" if calibration.per else ""
+    return "\n".join(
+        [
+            *lines,
+            f"{100 * (1 - check.alpha):.4g}% promised{within}. ε = {check.epsilon:g} was spent; it protects one "
+            f"{check.unit} of {check.n:,}. This may be shown to anyone.",
+        ]
     )
-    cost = f"ε = {check.epsilon:g} was spent; it protects one {check.unit} of {check.n:,}. This may be shown to anyone."
-    return "\n".join([*lines, f"{promised}. {cost}"])
 
 
 def _private_json(check: PrivateCheck, calibration: BaseCalibration) -> str:
-    shares = [None if math.isnan(share) else share for share in check.shares()]
     document = json.loads(check.to_json()) | {
         "private": True,
-        "shares": shares,
+        "shares": [None if math.isnan(share) else share for share in check.shares()],
         "intervals": check.intervals(),
         "verdicts": Promise(calibration).judge_private(check),
     }

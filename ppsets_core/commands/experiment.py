@@ -6,9 +6,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ppsets_core.commands.arguments import add_json
-from ppsets_core.commands.standard_error import ProgressBar, say
+from ppsets_core.commands import say
+from ppsets_core.commands.options import add_json
 from ppsets_core.errors import FileError, InputError
+from ppsets_core.progress import ProgressBar
 
 HELP = "run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture"
 NAMES = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ppsets_core.data import Records, read_scores
 from ppsets_core.data.source import Source, is_data_set, open_source
@@ -29,20 +30,24 @@ def is_table(paths: list[str]) -> bool:
 
 
 def read_table(path: str, calibration: BaseCalibration, split: str | None = None) -> Records:
-    """New patients: the calibration's classes by name, and its groups where it has a threshold for each."""
-    group = calibration.per if calibration.group_names else None
-    return read_scores(path, classes=calibration.classes, group=group, split=split, labels="optional")
+    """New patients, in memory."""
+    return read_scores(path, **_new_patients(calibration, split))
 
 
 def open_table(path: str, calibration: BaseCalibration, split: str | None = None) -> Source:
-    """New patients of a data set that does not fit into memory, or is read elsewhere."""
+    """New patients, where they lie."""
     if Path(path).is_dir() and not is_data_set(path):
         raise FileError(
             f"{path}: there is no Parquet file in this folder. If these are X-rays, write their probabilities as a "
             f"data set first, on a cluster, too: ppsets score {path} --out scores/"
         )
+    return open_source(path, **_new_patients(calibration, split))
+
+
+def _new_patients(calibration: BaseCalibration, split: str | None) -> dict[str, Any]:
+    """The calibration's classes by name, and its groups where it has a threshold for each."""
     group = calibration.per if calibration.group_names else None
-    return open_source(path, classes=calibration.classes, group=group, split=split, labels="optional")
+    return {"classes": calibration.classes, "group": group, "split": split, "labels": "optional"}
 
 
 def check_new(path: Path) -> None:

@@ -1,34 +1,50 @@
-"""`plan`: what a calibration of n records would promise. Free: no data is read."""
+"""`plan`: what a calibration would promise. Free: of a score file only the number of records is used."""
 
 import argparse
 import json
 
-from ppsets_core.commands.arguments import add_novelty, add_target, target
+from ppsets_core.commands.calibrate import SCORES_HELP, add_selection, plan_for, records_to_use
+from ppsets_core.commands.options import add_target, names_in, target
+from ppsets_core.errors import InputError
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy
 
-HELP = "show m*, γ*, level and guarantee for n records, α and ε; spends nothing"
+HELP = "show m*, γ*, level and guarantee for a score file or n records; spends nothing"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--n", type=int, required=True, help="number of calibration records")
-    parser.add_argument("--classes", type=int, help=f"number of diagnoses, for --per {DIAGNOSIS}")
+    parser.add_argument("scores", nargs="?", help=f"{SCORES_HELP}; its records are counted as `calibrate` does")
+    parser.add_argument("--n", type=int, help="number of calibration records, without a score file")
+    parser.add_argument("--classes", help=f"for --per {DIAGNOSIS} with --n: the diagnoses, or their number")
     add_target(parser)
-    add_novelty(parser)
+    add_selection(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    chosen = plan(args.n, args.alpha, args.epsilon, classes=args.classes, **target(args))
+    chosen, unit = _plan(args)
     if args.json:
         print(json.dumps(chosen.document(), indent=2, ensure_ascii=False))
         return 0
     print("\n".join(_lines(chosen)))
-    print(guarantee(chosen))
+    print(guarantee(chosen, unit))
     if chosen.is_trivial:
         print(remedy(chosen))
     elif chosen.novelty is not None:
         print(familiar_or_not(chosen))
     return 0
+
+
+def _plan(args: argparse.Namespace) -> tuple[Plan, str]:
+    """The plan, and what ε would protect one of."""
+    if (args.scores is None) == (args.n is None):
+        raise InputError("Give a score file or --n, the number of records.")
+    if args.scores is not None and args.classes is not None:
+        raise InputError("The score file names the diagnoses: leave --classes out.")
+    if args.scores is not None:
+        records = records_to_use(args)
+        return plan_for(args, records), records.unit
+    classes = int(args.classes) if str(args.classes).isdecimal() else args.classes and names_in(args.classes)
+    return plan(args.n, args.alpha, args.epsilon, classes=classes, **target(args)), "record"
 
 
 def _lines(chosen: Plan) -> list[str]:

@@ -4,10 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from ppsets_core.commands.arguments import add_json
-from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
+from ppsets_core.commands import say, say_refused
 from ppsets_core.commands.files import is_table, open_table, read_table, saved_calibration, write_all_new, write_new
-from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
+from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data.source import is_data_set
 from ppsets_core.diagnose.exports import WRITERS, json_of, summary_of, write_sets
 from ppsets_core.diagnose.novelty import UNFAMILIAR
@@ -16,6 +15,7 @@ from ppsets_core.diagnose.set_table import SetCounts, SetRow, SetTable, sets_of
 from ppsets_core.diagnose.xrays import examine
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.method.calibration import BaseCalibration, Simulation
+from ppsets_core.progress import ProgressBar
 from ppsets_core.reports.sets import sets_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
 from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, meaning, scope
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _data_set(args: argparse.Namespace, calibration: BaseCalibration) -> int:
-    """Write the sets of more patients than fit into memory, or on a cluster."""
+    """Write the sets of a data set to a folder, part by part."""
     if len(args.images) != 1 or args.out is None or args.out.suffix.casefold() in WRITERS:
         raise InputError("Of one data set the sets are written to a folder: give --out and a folder's name, as sets/.")
     if args.sr or args.report:
@@ -90,10 +90,10 @@ def _data_set(args: argparse.Namespace, calibration: BaseCalibration) -> int:
     notes = _notes(counts, origin)
     if args.json:
         summary = summary_of(counts, origin, [*notes, scope(calibration), NOT_A_DEVICE])
-        document = {"out": str(args.out), "patients": len(counts), **summary}
+        document = {"out": str(args.out), "written": len(counts), **summary}
         print(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        written = f"The sets of {len(counts):,} patients are in {args.out}."
+        written = f"{len(counts):,} sets are in {args.out}."
         print("\n".join([*notes, written, *_in_all(counts, calibration)]))
     return 0
 

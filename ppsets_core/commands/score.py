@@ -7,13 +7,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from ppsets_core.commands.arguments import add_json, add_labels
-from ppsets_core.commands.cluster_options import add_cluster, executor_for, is_wanted
+from ppsets_core.commands import say, say_refused
 from ppsets_core.commands.files import check_new, write_new
-from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
+from ppsets_core.commands.options import add_cluster, add_json, add_labels, executor_for, is_wanted
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files import Refused
 from ppsets_core.files.names import plain_cell
+from ppsets_core.progress import ProgressBar
 from ppsets_core.run import IN_PROCESS, map_tasks
 
 HELP = "write the model's class probabilities for a folder of labelled X-rays"
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the scores of what could be read and is labelled; tells the rest on stderr."""
+    """Write the scores of what could be read and is labelled; name the rest on standard error."""
     out = Path(args.out)
     if is_wanted(args) or not out.suffix or out.is_dir():
         return _run_parts(args)
@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     check_new(out)
     from ppsets_core.diagnose.novelty import NOT_OF_THESE
     from ppsets_core.model import load_model, predict_folder
-    from ppsets_core.model.folder_records import known_labels, known_patients, patients_note
+    from ppsets_core.model.folder_records import known_labels, patients_note
+    from ppsets_core.model.scored_parts import score_columns
     from ppsets_core.xrays import read_folder
 
     model = load_model(args.weights)
@@ -54,30 +55,20 @@ def run(args: argparse.Namespace) -> int:
     say_refused(unknown)
     refused = (*scores.refused, *unknown)
     kept = [place for place, number in enumerate(numbers) if number >= 0]
-    columns = {
-        "file": [plain_cell(scores.names[place]) for place in kept],
-        "label": [plain_cell(model.classes[numbers[place]]) for place in kept],
-    }
-    if (patients := known_patients([scores.patients[place] for place in kept])) is not None:
-        columns["patient"] = [plain_cell(str(patient)) for patient in patients]
+    has_patients = None not in [scores.patients[place] for place in kept]
+    columns = score_columns(model, scores, numbers, kept, has_patients)
     if note := patients_note(scores.patients):
         say(note)
-    if model.fingerprint:
-        columns["model"] = [model.fingerprint] * len(kept)
-    if scores.novelty is not None:
-        columns["novelty"] = [repr(number) for number in scores.novelty[kept].tolist()]
-    else:
+    if scores.novelty is None:
         say(f"No novelty is written. {NOT_OF_THESE}")
-    shares = [[repr(share) for share in scores.probabilities[place].tolist()] for place in kept]
-    header = [*columns, *map(plain_cell, model.classes)]
-    text = io.StringIO()
-    csv.writer(text).writerows([header, *zip(*columns.values(), *zip(*shares, strict=True), strict=True)])
+    text, rows = io.StringIO(), [columns, *zip(*columns.values(), strict=True)]
+    csv.writer(text).writerows([plain_cell(c) if isinstance(c, str) else repr(c) for c in row] for row in rows)
     write_new(out, text.getvalue())
     return _sum_up(args, len(kept), refused)
 
 
 def _run_parts(args: argparse.Namespace) -> int:
-    """Writes a data set, part by part: what is written already is kept, so that a run may be stopped and repeated."""
+    """Write a data set part by part; parts that are there are kept, so that a run may be stopped and repeated."""
     from ppsets_core.model import load_model
     from ppsets_core.model.folder_records import patients_note
     from ppsets_core.model.scored_parts import is_written, plan_parts, read_part, write_part, write_refused

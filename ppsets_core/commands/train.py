@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ppsets_core.commands import say, say_refused
 from ppsets_core.commands.account import add_account, known
-from ppsets_core.commands.arguments import add_json, add_labels
 from ppsets_core.commands.files import check_new
-from ppsets_core.commands.standard_error import ProgressBar, say, say_refused
+from ppsets_core.commands.options import add_json, add_labels, names_in
 from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
 from ppsets_core.ledger.training import TrainingPayment
+from ppsets_core.progress import ProgressBar
 from ppsets_core.wording import PRIVATE_TRAINING
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _check(args: argparse.Namespace) -> None:
 def _classes(args: argparse.Namespace, base: "XrayModel") -> tuple[str, ...] | None:
     """The classes named; without any, the starting weights' if the training is private, else None."""
     if args.classes is not None:
-        return tuple(name.strip() for name in args.classes.split(","))
+        return names_in(args.classes)
     return base.classes if args.dp_epsilon is not None else None
 
 

@@ -46,7 +46,7 @@ class Countable(Protocol):
     def counts(self, plan: Plan, cohorts: Cohorts) -> "Counts":
         """Count them as the plan needs it."""
 
-    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts) -> "CoverageCounts":
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> "CoverageCounts":
         """Count how many of them the calibration's sets cover."""
 
 
@@ -91,7 +91,7 @@ class Counts:
         self.check_plan(plan)
         return self
 
-    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts) -> "CoverageCounts":
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> "CoverageCounts":
         raise InputError(f"{self.source} was counted for a release, not for a check.")
 
 
@@ -133,7 +133,7 @@ class CoverageCounts:
     def counts(self, plan: Plan, cohorts: Cohorts) -> Counts:
         raise InputError(f"{self.source} was counted for a check, not for a release.")
 
-    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts) -> "CoverageCounts":
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> "CoverageCounts":
         if calibration != self.calibration:
             raise InputError("These counts are of another calibration's sets. Count them again with this one.")
         return self

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ppsets_core.extras import need
+from ppsets_core.errors import need
 
 if TYPE_CHECKING:
     from ppsets_core.model.prediction import FolderPrediction, predict, predict_folder

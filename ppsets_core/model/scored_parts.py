@@ -1,22 +1,27 @@
 """A folder's probabilities as parts of a Parquet data set: each part is whole, or not there, and says what it is of."""
 
+import csv
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
+from ppsets_core.files.names import plain_cell, same_names
+from ppsets_core.method.plan import NOVELTY
 from ppsets_core.model.folder_records import known_patients, label_numbers
 from ppsets_core.xrays.folder import XrayFolder, single_threaded
 
 if TYPE_CHECKING:
-    from ppsets_core.model import XrayModel
+    from ppsets_core.model import FolderPrediction, XrayModel
 
 XRAYS = 256  # in a part: some ten seconds of one core, lost at most when a worker is
 MARK = b"ppsets.part"
@@ -95,18 +100,10 @@ def write_part(job: PartJob, one_core: bool = False) -> int:
         predicted = predict_folder(model, job.folder)
     numbers, unknown = label_numbers(model, predicted.names, predicted.labels)
     kept = [place for place, number in enumerate(numbers) if number >= 0]
-    columns: dict[str, pa.Array] = {
-        "file": pa.array([predicted.names[place] for place in kept], pa.string()),
-        "label": pa.array([model.classes[numbers[place]] for place in kept], pa.string()),
+    columns = {
+        name: pa.array(values, pa.float64() if name in (NOVELTY, *model.classes) else pa.string())
+        for name, values in score_columns(model, predicted, numbers, kept, job.has_patients).items()
     }
-    if job.has_patients:
-        columns["patient"] = pa.array([predicted.patients[place] for place in kept], pa.string())
-    if model.fingerprint:
-        columns["model"] = pa.array([model.fingerprint] * len(kept), pa.string())
-    if predicted.novelty is not None:
-        columns["novelty"] = pa.array(predicted.novelty[kept], pa.float64())
-    for number, name in enumerate(model.classes):
-        columns[name] = pa.array(predicted.probabilities[kept, number], pa.float64())
     refused = [(one.name, one.reason) for one in (*predicted.refused, *unknown)]
     mark = {MARK: json.dumps({"digest": job.digest, "refused": refused}).encode()}
     table = pa.table(columns).replace_schema_metadata(mark)
@@ -121,12 +118,25 @@ def write_part(job: PartJob, one_core: bool = False) -> int:
     return len(job.folder.xrays)
 
 
+def score_columns(
+    model: "XrayModel", predicted: "FolderPrediction", numbers: np.ndarray, kept: Sequence[int], has_patients: bool
+) -> dict[str, Sequence[str | float]]:
+    """What is written of the X-rays that are kept: file, label, patient, model, novelty, and a column per class."""
+    columns: dict[str, Sequence[str | float]] = {
+        "file": [predicted.names[place] for place in kept],
+        "label": [model.classes[numbers[place]] for place in kept],
+    }
+    if has_patients:
+        columns["patient"] = same_names([predicted.patients[place] or "" for place in kept])
+    if model.fingerprint:
+        columns["model"] = [model.fingerprint] * len(kept)
+    if predicted.novelty is not None:
+        columns[NOVELTY] = predicted.novelty[kept].tolist()
+    return columns | dict(zip(model.classes, predicted.probabilities[kept].T.tolist(), strict=True))
+
+
 def write_refused(out: Path, refused: Iterable[Refused]) -> Path:
     """What was left out, and why, as a table beside the parts, under a name that readers of Parquet pass by."""
-    import csv
-
-    from ppsets_core.files.names import plain_cell
-
     path = out / "_refused.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

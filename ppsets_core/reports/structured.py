@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ppsets_core.diagnose.novelty import UNFAMILIAR
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.set_table import SetRow, SetTable
-from ppsets_core.extras import need
+from ppsets_core.errors import need
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.version import __version__
 from ppsets_core.wording import NOT_A_DEVICE, describe, scope

@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 from PIL import Image, ImageChops, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
 
-from ppsets_core.errors import FileError, MissingPackageError
-from ppsets_core.extras import need
+from ppsets_core.errors import FileError, MissingPackageError, need
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
 from ppsets_core.xrays.frame import Frame, find_frame

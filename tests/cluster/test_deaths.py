@@ -3,9 +3,8 @@
 import pyarrow.parquet as pq
 import pytest
 
-from ppsets_core import Calibration, Ledger
+from ppsets_core import Calibration, Ledger, progress
 from ppsets_core.__main__ import main
-from ppsets_core.commands import standard_error
 from ppsets_core.data import source
 from tests.cluster.running import cluster_of, kill
 from tests.data.data_sets import records_frame, write_parts
@@ -24,7 +23,7 @@ def ward(tmp_path, monkeypatch):
 def killing(monkeypatch, command: str, processes) -> None:
     """Kill them once some tasks are done."""
 
-    class Killing(standard_error.ProgressBar):
+    class Killing(progress.ProgressBar):
         def __call__(self, done, total):
             if 0 < done < total:
                 for process in processes:

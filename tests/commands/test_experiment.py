@@ -5,9 +5,9 @@ import pytest
 
 from ppsets_core.__main__ import main
 from ppsets_core.commands.experiment import NAMES
-from ppsets_core.commands.standard_error import ProgressBar
 from ppsets_core.explore.page import draw_page, write_page
 from ppsets_core.explore.style import figure
+from ppsets_core.progress import ProgressBar
 
 
 @pytest.fixture

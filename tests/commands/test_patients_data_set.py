@@ -55,7 +55,7 @@ def test_sets_are_those_of_one_file(tmp_path, ledger, capsys, per, parts):
     told, short = capsys.readouterr().out.split("\n}\n{", 1)
     told, short = json.loads(told + "}"), json.loads("{" + short)
     assert short["counts"] == told["counts"]
-    assert short["patients"] == len(told["sets"]) == 500
+    assert short["written"] == len(told["sets"]) == 500
     assert short["notes"] == told["notes"]
     assert len(list(many.iterdir())) > 1
     expected, found = pq.read_table(one), pq.read_table(many)

@@ -13,7 +13,7 @@ from pages.widgets.server.gate import Gate
 from pages.widgets.server.login import hosts
 from pages.widgets.streamlit_parts import drop_expired_sessions, keep_uploads_in_memory
 from ppsets_core import InputError
-from ppsets_core.memory import give_back
+from ppsets_core.background import give_back
 
 
 def protection() -> list[Middleware]:
