@@ -27,10 +27,10 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
             shown = f"{calibration.novelty_threshold:.4g}"
             st.metric("Familiar up to", shown, help=FAMILIAR_HELP, width="content")
         st.metric("ε spent", f"{calibration.epsilon_spent:g}", width="content")
-    st.write(f"{as_text(meaning(calibration))} {_promise(calibration)}")
-    st.markdown(f":small[{scope(calibration)}]")
+    st.write(as_text(f"{meaning(calibration)} {_promise(calibration)}"))
+    st.markdown(f":small[{as_text(scope(calibration))}]")
     if calibration.novelty is not None and not calibration.is_trivial:
-        st.caption(familiar_or_not(calibration))
+        st.caption(as_text(familiar_or_not(calibration)))
     unit = calibration.unit if isinstance(calibration, Calibration) else "record"
     st.caption(as_text(f"From {source}: {describe(calibration, unit)}."))
     ledger = open_ledger()

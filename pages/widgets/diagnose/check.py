@@ -27,7 +27,7 @@ def show_check(sets: SetTable, of: str, name: str) -> None:
     of: identifies these patients. name: proposed for their account.
     """
     if sets.not_checked:
-        st.caption(sets.not_checked)
+        st.caption(as_text(sets.not_checked))
     if sets.check is None:
         return
     with st.container(border=True, key="check"):

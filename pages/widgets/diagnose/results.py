@@ -68,7 +68,7 @@ def _choose_group(calibration: BaseCalibration) -> str | None:
     """The group of all these X-rays, where each group has its own threshold."""
     if not calibration.group_names:
         return None
-    label, options = f"These X-rays are of the {calibration.per}", [*calibration.group_names, UNKNOWN]
+    label, options = as_text(f"These X-rays are of the {calibration.per}"), [*calibration.group_names, UNKNOWN]
     words = f"Say which {calibration.per}: each has its own threshold"
     chosen = st.selectbox(label, options, None, key="diagnose_group", persist_state="session", placeholder=words)
     if chosen == UNKNOWN:

@@ -28,16 +28,16 @@ def show_counts(counts: SetCounts, calibration: BaseCalibration, model: str | No
     """The alarm, in red where it is on; how many sets there are of each kind; what is promised."""
     alarm = counts.alarm(calibration, model)
     if alarm.is_on:
-        st.error(alarm.words, icon=":material/notification_important:")
+        st.error(as_text(alarm.words), icon=":material/notification_important:")
     else:
-        st.caption(alarm.words)
+        st.caption(as_text(alarm.words))
     with st.container(horizontal=True, gap="medium"):
         if not xrays:
             st.metric("Patients", f"{len(counts):,}", width="content")
         for reading, (label, meaning) in METRICS.items():
             if xrays or reading != "flagged":
                 st.metric(label, f"{counts.readings[reading]:,}", help=meaning, width="content")
-    st.markdown(f":small[{scope(calibration)}]")
+    st.markdown(f":small[{as_text(scope(calibration))}]")
     if not xrays and calibration.is_for(model) is None:
         st.caption("Calibration and table do not both name their model; the two must belong together.")
 
