@@ -7,11 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
+from ppsets_core.files.handles import read_bytes
 from ppsets_core.xrays.labels import LabelAndPatient, Labelling, Labels, label_pictures
 from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry, Source, list_source, title_of
@@ -103,12 +105,14 @@ def read_folder(
     keep_unlabelled: keep X-rays without a label too.
     to_learn: without `split`, keep only the training part of a labels file; by default that part is left out.
     """
-    listing = list_source(source)
+    listing = list_source(source, skip_unopened=keep_unlabelled)
     tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
     pictures, not_pictures = _recognised(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
-    unusable = [*listing.refused, *not_pictures]
+    unusable = [*listing.refused, *(Refused(entry.name, reason) for entry, reason in not_pictures)]
+    others = [Entry(one.name, partial(read_bytes, b""), one.name, ".") for one in listing.refused]
+    others += [entry for entry, _ in not_pictures]
     try:
-        labelling = label_pictures(pictures, [u.name for u in unusable], tables, labels, split, classes, to_learn)
+        labelling = label_pictures(pictures, others, tables, labels, split, classes, to_learn)
     except FileError as error:
         if not keep_unlabelled:
             raise
@@ -126,20 +130,20 @@ def read_folder(
     return XrayFolder(xrays, refused, (*labelling.notes, *_notes(xrays)), tuple(entry for entry, _ in used))
 
 
-def _recognised(entries: Iterable[Entry]) -> tuple[list[Entry], list[Refused]]:
+def _recognised(entries: Iterable[Entry]) -> tuple[list[Entry], list[tuple[Entry, str]]]:
     """Split files by their first bytes into pictures and the rest, with reasons."""
-    pictures, refused = [], []
+    pictures, others = [], []
     for entry in entries:
         try:
             head = entry.read(HEAD)
         except FileError as error:
-            refused.append(Refused(entry.name, str(error)))
+            others.append((entry, str(error)))
             continue
         if kind_of(head):
             pictures.append(entry)
         else:
-            refused.append(Refused(entry.name, why_not_a_picture(head)))
-    return pictures, refused
+            others.append((entry, why_not_a_picture(head)))
+    return pictures, others
 
 
 def _notes(xrays: tuple[Xray, ...]) -> Iterator[str]:

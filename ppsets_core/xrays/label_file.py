@@ -18,6 +18,7 @@ MAX_ROWS = 1_000_000
 LONGEST_HEAD, LONGEST_PATIENT = 10_000, 1_000
 MEANT = ("file", "label", "patient", "split")
 NAME, LABEL, CAUSE, FOLDER = "X_ray_image_name", "Label", "Label_1_Virus_category", "Dataset_type"
+FOLDERS = {"train", "test"}
 CORONAHACK = {NAME, LABEL, CAUSE}
 CAUSES = {"bacteria": "bacterial-pneumonia", "virus": "viral-pneumonia"}
 PATIENT = re.compile(r"person\d+(?=_)|(NORMAL2-)?IM-\d+(?=-)")
@@ -27,15 +28,21 @@ NEEDED = "The first line must name the columns file and label (and, if known, pa
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """One X-ray of a labels file. `patient` is '' if its cell is blank, None without such a column; `folder` tells
-    files of the same name apart; `split` names the part of the data; `problem` says why the row cannot be used."""
+    """One X-ray of a labels file, by the number of its line. `patient` is '' if its cell is blank, None without such a
+    column; `folder` is CoronaHack's; `split` names the part of the data; `problem` says why it cannot be used."""
 
+    line: int
     file: str
     label: str | None
     patient: str | None = None
     folder: str | None = None
     split: str | None = None
     problem: str = ""
+
+    def may_be_in(self, path: str) -> bool:
+        """False for a file in CoronaHack's other folder."""
+        parent = path.casefold().split("/")[-2:-1]
+        return self.folder is None or parent == [self.folder] or not FOLDERS.issuperset(parent)
 
 
 def parse_labels(data: bytes) -> list[LabelRow]:
@@ -75,7 +82,7 @@ def _rows(text: io.TextIOWrapper) -> Iterator[LabelRow]:
     columns = [column.strip() for column in reader.fieldnames or []]
     if set(columns) >= CORONAHACK:
         reader.fieldnames = columns
-        yield from map(_coronahack_row, reader)
+        yield from (_coronahack_row(row, line) for row, line in _on_one_line(reader))
         return
     reader.fieldnames = list(map(_plain, columns))
     if not {"file", "label"} <= set(reader.fieldnames):
@@ -83,18 +90,30 @@ def _rows(text: io.TextIOWrapper) -> Iterator[LabelRow]:
     if twice := [name for name in MEANT if reader.fieldnames.count(name) > 1]:
         raise FileError(f"The labels file has several columns for the {twice[0]}. Keep one of them.")
     has_patients = "patient" in reader.fieldnames
-    for row in reader:
+    for row, line in _on_one_line(reader):
         label = row["label"].strip()
         if not label and not row["file"].strip():
             continue
         patient = row["patient"].strip() if has_patients else None
         yield LabelRow(
+            line=line,
             file=_normal(row["file"]),
             label=shown_name(label) if label else None,
             patient=patient and patient[:LONGEST_PATIENT],
             split=row.get("split", "").strip() or None,
-            problem=_problem(row, label, patient, reader.line_num),
+            problem=_problem(row, label, patient, line),
         )
+
+
+def _on_one_line(reader: csv.DictReader) -> Iterator[tuple[dict[str, Any], int]]:
+    """Rows with their lines. A cell of several lines is refused: one open quote would take the rows below away."""
+    for row in reader:
+        cells = (cell for known in row.values() for cell in (known if isinstance(known, list) else [known]))
+        if any("\n" in cell or "\r" in cell for cell in cells):
+            raise FileError(
+                f"A cell goes on beyond its line, up to line {reader.line_num}. Write each row on one line."
+            )
+        yield row, reader.line_num
 
 
 def _problem(row: Mapping[Any, Any], label: str, patient: str | None, line: int) -> str:
@@ -107,11 +126,12 @@ def _problem(row: Mapping[Any, Any], label: str, patient: str | None, line: int)
     return ""
 
 
-def _coronahack_row(row: dict[str, str]) -> LabelRow:
+def _coronahack_row(row: dict[str, str], line: int) -> LabelRow:
     """A row of CoronaHack's metadata; the few pneumonias of another cause have no label, as in the paper."""
     name, cause = _normal(row[NAME]), row[CAUSE]
     label = "normal" if row[LABEL].strip().lower() == "normal" else CAUSES.get(cause.strip().lower())
     return LabelRow(
+        line=line,
         file=name,
         label=label,
         patient=coronahack_patient(name),

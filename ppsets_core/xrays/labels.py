@@ -1,11 +1,13 @@
 """The label and patient of every picture of a folder: by a labels file, or by the folders' names.
 
-Each goes by its own path or row, never by other files. Adding, removing or moving one X-ray then changes no other, so
-that neighbouring folders give neighbouring records."""
+Each goes by its own path or row, never by other files: one X-ray added, removed or moved, or one row changed, changes
+one record. A labels file that leaves a choice is refused as a whole, by the names of files and the paths in its rows
+alone."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -23,6 +25,7 @@ NOT_A_LABEL = {
     *("data", "image", "images", "img", "pictures", "xray", "xrays", "x-ray", "x-rays"),
 }
 NOT_TO_LEARN = "a model that learns from them can neither be calibrated nor checked with them"
+ONCE = "List each X-ray once, with the folders that the files have. No row was used."
 SPLIT_COLUMNS = "the columns file, label and split"
 Labels = str | Path | FileLike | Literal[False] | None
 
@@ -45,51 +48,58 @@ class Labelling:
 
 
 class LabelRows:
-    """A labels file's rows by path. A look-up takes one step for each of an X-ray's folders."""
+    """A labels file's rows, found by path.
+
+    A row belongs to an X-ray if its path is the end of the X-ray's or, for an upload without folders, ends in the
+    X-ray's name. If two rows could belong to one X-ray, or two X-rays to one row, the whole file is refused. The one
+    exception: `1.png` and `ward/1.png` may both be listed if both are there."""
 
     def __init__(self, rows: Sequence[LabelRow], label_file: str) -> None:
         self.label_file = label_file
         self.rows = rows
-        self._by_path: dict[str, LabelRow] = {}
-        self._by_name: dict[str, LabelRow] = {}
-        self._met: set[str] = set()
+        self._by_path: dict[str, list[LabelRow]] = defaultdict(list)
+        self._by_name: dict[str, list[LabelRow]] = defaultdict(list)
         for row in rows:
             path = row.file.casefold()
-            self._add(self._by_path, path, row)
-            if row.folder:
-                self._add(self._by_path, f"{row.folder}/{path}", row)
-            if "/" in path:
-                self._add(self._by_name, path.rsplit("/", 1)[-1], row)
+            self._by_path[path].append(row)
+            self._by_name[path.rsplit("/", 1)[-1]].append(row)
 
-    def row_of(self, path: str, given_in: str = "") -> LabelRow | None:
-        """The row that gives the longest end of this path, with or without the picture's suffix; for an upload that
-        lost its folders, the row of its name."""
-        without_folders = _spellings(path) if "/" not in path else ()
-        self._met.update(f"/{name}" for name in without_folders)
-        for ending in _endings(f"{given_in}/{path}"):
-            if ending in self._by_path:
-                self._met.add(ending)
-                return self._by_path[ending]
-        return next((self._by_name[name] for name in without_folders if name in self._by_name), None)
+    def match(self, entries: Sequence[Entry]) -> list[LabelRow | None]:
+        """Each file's row; FileError where a file could have two, or a row two files."""
+        files: dict[int, Entry] = {}
+        whole = {row.line for entry in entries for row in self._whole(entry)}
+        found = [self._row_of(entry, whole) for entry in entries]
+        for entry, row in zip(entries, found, strict=True):
+            if row is not None and (other := files.setdefault(row.line, entry)) is not entry:
+                raise FileError(
+                    f"{self.label_file}, line {row.line}: '{row.file}' could be {other.name} or {entry.name}. {ONCE}"
+                )
+        return found
 
-    def unmet(self) -> Iterator[LabelRow]:
-        """Rows without a file."""
-        for row in self.rows:
-            path = row.file.casefold()
-            asked = {path, f"{row.folder}/{path}", f"/{path.rsplit('/', 1)[-1]}" if "/" in path else path}
-            if not asked & self._met:
-                yield row
+    def _whole(self, entry: Entry) -> list[LabelRow]:
+        """Rows of the whole path within the folder or zip that was given."""
+        return [row for path in _spellings(entry.path) for row in self._by_path.get(path, ())]
 
-    def _add(self, rows: dict[str, LabelRow], key: str, row: LabelRow) -> None:
-        known = rows.setdefault(key, row)
-        if (known.label, known.patient, known.split) != (row.label, row.patient, row.split):
-            twice = f"{self.label_file} lists it twice with different labels or patients."
-            rows[key] = replace(known, problem=twice)
+    def _row_of(self, entry: Entry, whole: Container[int]) -> LabelRow | None:
+        path = f"{entry.given_in}/{entry.path}"
+        if "/" in path[1:]:
+            rows = [row for ending in _endings(path) for row in self._by_path.get(ending, ())]
+        else:
+            rows = [row for name in _spellings(entry.path) for row in self._by_name.get(name, ())]
+        if own := self._whole(entry):
+            rows = own + [row for row in rows if row.line not in whole]
+        rows = [row for row in rows if row.may_be_in(path)]
+        if len(rows) > 1:
+            first, second, *_ = sorted(rows, key=lambda row: row.line)
+            raise FileError(
+                f"{self.label_file}, lines {first.line} and {second.line}: both could be {entry.name}. {ONCE}"
+            )
+        return rows[0] if rows else None
 
 
 def label_pictures(
     pictures: Sequence[Entry],
-    unusable: Sequence[str],
+    others: Sequence[Entry],
     tables: Sequence[Entry],
     labels: Labels,
     split: str | None,
@@ -98,7 +108,7 @@ def label_pictures(
 ) -> Labelling:
     """Label by the labels file given, else by the one among `tables`, else by folder; not at all if `labels` is False.
 
-    `unusable` names files that are no pictures, which a labels file may list. Without `split`, rows of the training
+    `others` are files that are no pictures, which a labels file may list. Without `split`, rows of the training
     part are left out, or, `to_learn`, those of any other part."""
     if labels is False:
         return Labelling([LabelAndPatient(None, None)] * len(pictures), [])
@@ -106,12 +116,12 @@ def label_pictures(
         origin = shown_name(name_of(labels) or "the labels file")
         unused = [Refused(table.name, f"Not used: the labels come from {origin}.") for table in tables]
         rows = LabelRows(_given_rows(labels, origin), origin)
-        return _by_rows(pictures, unusable, rows, unused, split, classes, to_learn)
+        return _by_rows(pictures, others, rows, unused, split, classes, to_learn)
     found, refused = _found_rows(tables)
     if len(found) > 1:
         raise FileError(f"Several labels files: {', '.join(found)}. Keep one of them, or say which to use.")
     for origin, found_rows in found.items():
-        return _by_rows(pictures, unusable, LabelRows(found_rows, origin), refused, split, classes, to_learn)
+        return _by_rows(pictures, others, LabelRows(found_rows, origin), refused, split, classes, to_learn)
     if split is not None:
         raise FileError(
             f"Without a labels file there is no split '{split}'. Give a CSV with {SPLIT_COLUMNS} (--labels)."
@@ -144,7 +154,7 @@ def _found_rows(tables: Sequence[Entry]) -> tuple[dict[str, list[LabelRow]], lis
 
 def _by_rows(
     pictures: Sequence[Entry],
-    unusable: Sequence[str],
+    others: Sequence[Entry],
     rows: LabelRows,
     unused: list[Refused],
     split: str | None,
@@ -158,7 +168,7 @@ def _by_rows(
     def is_of_another_part(row: LabelRow) -> bool:
         return split is None and bool(row.split) and is_training(row.split) != to_learn
 
-    def answer(picture: Entry, row: LabelRow | None) -> LabelAndPatient | str | None:
+    def answer(row: LabelRow | None) -> LabelAndPatient | str | None:
         if row is None:
             return f"{rows.label_file} does not list it, so it has no label."
         if split not in (None, row.split):
@@ -167,31 +177,18 @@ def _by_rows(
             return f"{rows.label_file} says that it is of the part '{row.split}': {NOT_TO_LEARN if to_learn else SEEN}."
         if row.problem:
             return row.problem
-        if (first := firsts[id(row)]) is not picture:
-            return f"{rows.label_file} lists '{row.file}' once, which is {first.name}. Give the folder of each."
         return LabelAndPatient(spelt.get(str(row.label).casefold(), row.label), row.patient)
 
-    found = [rows.row_of(one.path, one.given_in) for one in pictures]
-    firsts = _one_for_each(pictures, found)
-    answers = [answer(picture, row) for picture, row in zip(pictures, found, strict=True)]
-    for path in unusable:
-        rows.row_of(path)
+    found = rows.match([*pictures, *others])
+    answers = [answer(row) for row in found[: len(pictures)]]
+    met = {row.line for row in found if row is not None}
     gone = f"{rows.label_file} lists it, but there is no such file."
     unmet = [
-        Refused(row.file, gone) for row in rows.unmet() if split in (None, row.split) and not is_of_another_part(row)
+        Refused(row.file, gone)
+        for row in rows.rows
+        if row.line not in met and split in (None, row.split) and not is_of_another_part(row)
     ]
     return Labelling(answers, unmet + unused, (f"Labels come from {rows.label_file}.",))
-
-
-def _one_for_each(pictures: Sequence[Entry], found: Sequence[LabelRow | None]) -> dict[int, Entry]:
-    """The one file of each row: the file whose whole path it gives, else the first by path. Files of the same name can
-    neither take a row away nor make it two."""
-    firsts: dict[int, tuple[bool, str, str, Entry]] = {}
-    for one, row in zip(pictures, found, strict=True):
-        if row is not None:
-            rank = (not is_whole(row, one.path), one.path, one.name, one)
-            firsts[id(row)] = min(firsts.get(id(row), rank), rank, key=lambda known: known[:3])
-    return {row: first[3] for row, first in firsts.items()}
 
 
 def _check_split(rows: LabelRows, split: str, to_learn: bool) -> None:
@@ -201,11 +198,6 @@ def _check_split(rows: LabelRows, split: str, to_learn: bool) -> None:
     if split not in splits:
         hint = f"its splits: {', '.join(sorted(splits)[:10])}" if splits else f"it needs {SPLIT_COLUMNS}"
         raise FileError(f"{rows.label_file} has no row of split '{split}'; {hint}.")
-
-
-def is_whole(row: LabelRow, path: str) -> bool:
-    """Whether the row gives the file's whole path, with or without the picture's suffix."""
-    return row.file.casefold() in _spellings(path)
 
 
 def label_from_folders(path: str, given_in: str = "", classes: Sequence[str] = ()) -> str | None:
@@ -223,15 +215,12 @@ def label_from_folders(path: str, given_in: str = "", classes: Sequence[str] = (
 
 
 def _endings(path: str) -> Iterator[str]:
-    """The path as a labels file may write it: whole, then with fewer and fewer folders; with suffix, then without."""
-    spellings: Sequence[str] = _spellings(path)
-    while True:
-        yield from spellings
-        if "/" not in spellings[0]:
-            return
-        spellings = [spelling.split("/", 1)[1] for spelling in spellings]
+    """The path as a labels file may write it: whole, then with fewer and fewer folders."""
+    for spelling in _spellings(path):
+        folders = spelling.split("/")
+        yield from ("/".join(folders[start:]) for start in range(len(folders)))
 
 
-def _spellings(name: str) -> tuple[str, str]:
-    """A name as a labels file may write it: with and without the picture's suffix."""
-    return name.casefold(), SUFFIX.sub("", name.casefold())
+def _spellings(path: str) -> set[str]:
+    """A path as a labels file may write it: with and without the picture's suffix."""
+    return {path.casefold(), SUFFIX.sub("", path.casefold())}

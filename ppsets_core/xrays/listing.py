@@ -52,13 +52,16 @@ class Listing:
     refused: tuple[Refused, ...] = ()
 
 
-def list_source(source: Source) -> Listing:
-    """The files of a source, each with a unique name relative to it. FileError if the source cannot be opened."""
+def list_source(source: Source, *, skip_unopened: bool = False) -> Listing:
+    """The files of a source, each with a unique name relative to it. FileError if the source cannot be opened.
+
+    skip_unopened: refuse a zip or folder that cannot be opened by itself if it is one of several."""
     items = [_rewindable(item) for item in _items(source)]
     if len(items) == 1:
         return _joined([_list_one(items[0])])
     _check_count(len(items), "The selection")
-    return _joined(_list_member(item, name) for item, name in zip(items, _names(items), strict=True) if name)
+    names = zip(items, _names(items), strict=True)
+    return _joined(_list_member(item, name, skip_unopened) for item, name in names if name)
 
 
 def title_of(source: Source) -> str:
@@ -119,8 +122,8 @@ def _list_one(item: One) -> Listing:
     return Listing((_loose(item, name if isinstance(item, (str, Path)) else _upload_name(item) or name),))
 
 
-def _list_member(item: One, name: str) -> Listing:
-    """One of several: a directory or zip becomes a folder of the whole, and a bad one does not stop the others."""
+def _list_member(item: One, name: str, skip_unopened: bool) -> Listing:
+    """One of several: a directory or zip becomes a folder of the whole."""
     is_folder = isinstance(item, (str, Path)) and Path(item).is_dir()
     try:
         is_zip = not is_folder and read_bytes(item, 4) in ZIP_STARTS
@@ -131,6 +134,8 @@ def _list_member(item: One, name: str) -> Listing:
     try:
         listing = _list_one(item)
     except FileError as error:
+        if not skip_unopened:
+            raise
         return Listing((), (Refused(name, str(error)),))
     folder = Path(name).stem if is_zip else name
     return Listing(
@@ -213,20 +218,21 @@ def _list_archive(file: One, name: str) -> Listing:
     if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
         raise FileError(f"{shown_name(name)}: unpacks to more than {MAX_TOTAL_BYTES // 10**9} GB. Split it.")
     members: dict[str, zipfile.ZipInfo] = {}
-    refused: list[Refused] = []
     for info in infos:
         inside = _slashed(info)
-        reason = _why_not_this_member(info)
-        if reason or inside in members:
-            refused.append(Refused(inside, reason or "The zip holds this name twice; the first is used."))
-        else:
-            members[inside] = info
+        if inside in members:
+            raise FileError(f"{shown_name(name)}: holds {shown_name(inside)} twice. Pack the zip again.")
+        members[inside] = info
     # Packing a folder `xrays` gives `xrays.zip` with everything in `xrays/`: that folder is the zip, not a label.
     stem = Path(name).stem
-    entries = []
-    for inside in sorted(members):
+    entries: list[Entry] = []
+    refused: list[Refused] = []
+    for inside, info in sorted(members.items()):
         path = inside.removeprefix(f"{stem}/")
-        entries.append(Entry(path, partial(_read_member, archive, members[inside]), path, stem))
+        if reason := _why_not_this_member(info):
+            refused.append(Refused(inside, reason))
+        else:
+            entries.append(Entry(path, partial(_read_member, archive, info), path, stem))
     return Listing(tuple(entries), tuple(refused))
 
 
