@@ -6,8 +6,6 @@ import subprocess
 import sys
 import tomllib
 
-import pytest
-
 from ppsets_core.__main__ import main
 from ppsets_core.places import APP
 from tests.pages.driving import ROOT
@@ -52,23 +50,10 @@ def test_our_settings_hold_in_any_folder_and_telemetry_stays_off(tmp_path):
     (tmp_path / ".streamlit" / "config.toml").write_text(HOSTILE)
     ours = bundled_settings()
     assert ours["browser.gatherUsageStats"] is False
-    found = settled(tmp_path, list(ours), STREAMLIT_BROWSER_GATHER_USAGE_STATS="true")
-    assert found == ours | {"script": str(APP)}
-
-
-def test_port_and_browser_are_the_users_choice(tmp_path):
-    names = ["server.port", "server.headless"]
-    assert settled(tmp_path, names, "--port", "8765", "--no-browser") == {
-        "script": str(APP),
-        "server.port": 8765,
-        "server.headless": True,
-    }
-
-
-@pytest.mark.parametrize("port", ["0", "65536", "-1"])
-def test_a_port_that_cannot_be_is_refused(port, capsys):
-    assert main(["app", f"--port={port}"]) == 2
-    assert capsys.readouterr().err == f"ppsets: port must be from 1 to 65535, not {port}.\n"
+    chosen = {"server.port": 8765, "server.headless": True}
+    options, names = ("--port", "8765", "--no-browser"), [*ours, *chosen]
+    found = settled(tmp_path, names, *options, STREAMLIT_BROWSER_GATHER_USAGE_STATS="true")
+    assert found == ours | chosen | {"script": str(APP)}
 
 
 def test_without_streamlit_it_says_what_to_install(monkeypatch, capsys):

@@ -32,12 +32,6 @@ def test_an_experiment_writes_numbers_and_a_page_that_works_offline(tmp_path, ca
     assert capsys.readouterr().out == (tmp_path / "coronahack.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("arguments", [["--seed", "-1"], ["--out", __file__]])
-def test_refusals_are_sentences(arguments, capsys):
-    assert main(["experiment", "coronahack", *arguments]) == 2
-    assert capsys.readouterr().err.startswith("ppsets: ")
-
-
 def test_every_experiment_has_help(capsys):
     for name in NAMES:
         with pytest.raises(SystemExit) as end:

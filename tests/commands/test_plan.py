@@ -2,13 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 
 from ppsets_core import plan
 from ppsets_core.__main__ import main
+from ppsets_core.wording import PROTECTED
+from tests.data.data_sets import CLASSES, records_frame, write_csv
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from ppsets_core.__main__ import main
     [
         ("--method sharp", {"method": "sharp"}),
         ("--per diagnosis --classes 3", {"per": "diagnosis", "classes": 3}),
+        ("--per diagnosis --classes a,b", {"per": "diagnosis", "classes": ["a", "b"]}),
         ("--per site --groups north,south", {"per": "site", "groups": ["north", "south"]}),
     ],
 )
@@ -60,12 +61,14 @@ def test_a_trivial_plan_says_what_would_be_enough(capsys):
     assert plan(100, 0.1, 0.99 * epsilon, method="sharp").is_trivial
 
 
-@pytest.mark.parametrize(("option", "value"), [("--epsilon", "-1"), ("--alpha", "0.9"), ("--m", "1"), ("--gamma", "2")])
-def test_a_refusal_is_one_sentence_on_stderr(option, value):
-    options = {"--n": "1000", "--epsilon": "1"} | {option: value}
-    command = [sys.executable, "-m", "ppsets_core", "plan", *(word for pair in options.items() for word in pair)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith(f"ppsets: {option[2:]} must")
-    assert done.stderr.count("\n") == 1
+@pytest.mark.parametrize(("option", "n", "unit"), [([], 70, "patient"), (["--all-records"], 140, "record")])
+def test_a_score_file_is_planned_for_as_it_would_be_calibrated(tmp_path, monkeypatch, capsys, option, n, unit):
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    frame = records_frame(140).assign(patient=[f"P{row // 2}" for row in range(140)])
+    command = [str(write_csv(frame, tmp_path / "ward.csv")), "--epsilon", "2", "--per", "diagnosis", *option]
+    assert main(["plan", *command, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["n"], document) == (n, plan(n, 0.1, 2.0, per="diagnosis", classes=CLASSES).document())
+    assert main(["plan", *command]) == 0
+    assert f"Each {PROTECTED[unit]} is protected" in capsys.readouterr().out
+    assert not (tmp_path / "home").exists()

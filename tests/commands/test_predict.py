@@ -15,6 +15,7 @@ from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.xrays import read_picture
 from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import records_of
+from tests.model.chests import CLASSES
 from tests.reports.reading import Read
 
 
@@ -119,19 +120,18 @@ def test_a_calibration_of_another_model_is_refused_and_one_of_this_model_is_not(
             assert ("Calibrate with this model, or use the weights" in told.err) is (answer == 2)
 
 
-def test_errors_are_one_sentence(folder, tmp_path, capsys):
-    wrong = tmp_path / "wrong.json"
-    wrong.write_text("{}")
-    one, calibration = str(folder / "chest-0.png"), str(folder / "simulated.json")
-    for command in (
-        ["predict", one, "--calibration", str(wrong)],
-        ["predict", one, "--calibration", str(tmp_path / "absent.json")],
-        ["predict", str(tmp_path / "absent.png"), "--calibration", calibration],
-        ["predict", str(folder / "broken.png"), "--calibration", calibration],
-        ["predict", one, "--calibration", calibration, "--weights", str(wrong)],
-    ):
-        assert main(command) == 2
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err.strip()
-        assert "Traceback" not in told.err
+def test_each_diagnosis_has_its_own_cutoff(folder, tmp_path, capsys):
+    labels = np.arange(900) % 3
+    easy = np.array([0.5, 0.1, 0.9])[labels] * np.random.default_rng(0).random(900)
+    drawn = calibrate(Records("", easy, CLASSES, labels=labels), 0.1, 2.0, per="diagnosis")
+    (tmp_path / "cal.json").write_text(drawn.to_json(), encoding="utf-8")
+    command = ["predict", str(folder / "chest-0.png"), "--calibration", str(tmp_path / "cal.json")]
+    assert main([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["thresholds"] == dict(zip(CLASSES, drawn.thresholds, strict=True))
+    (xray,) = answer["sets"]
+    expected = {name for name in CLASSES if 1 - xray["probabilities"][name] <= answer["thresholds"][name]}
+    assert set(xray["set"]) == expected
+    assert any("with the same diagnosis" in note for note in answer["notes"])
+    assert main(command) == 0
+    assert "at least its cutoff" in capsys.readouterr().out

@@ -1,15 +1,15 @@
-"""`ppsets score`."""
+"""`ppsets score`, and what travels from there to `calibrate` and `predict`."""
 
 import csv
 import json
-import shutil
 
 import numpy as np
 import pytest
 
-from ppsets_core import read_scores
+from ppsets_core import Calibration, read_scores
 from ppsets_core.__main__ import main
 from ppsets_core.model import load_model, predict_folder, save_model
+from ppsets_core.places import ASSETS
 from ppsets_core.xrays import read_folder
 from tests.model.chests import CLASSES, png_folder, small_model
 
@@ -60,24 +60,31 @@ def test_what_is_left_out_is_told_and_the_rest_is_scored(xrays, tmp_path, capsys
     assert "left out absent.png" in told.err
 
 
-def test_nothing_to_score_is_one_sentence(xrays, tmp_path, capsys):
-    small, out = str(tmp_path / "small.safetensors"), str(tmp_path / "scores.csv")
-    save_model(small_model(), small)
-    labels, flat = tmp_path / "labels.csv", shutil.copytree(xrays / "normal", tmp_path / "flat")
-    labels.write_text("file,label,split\nnormal-000.png,tuberculosis,a\n")
-    for command, told in [
-        (["score", str(flat), "--out", out], "No X-ray has a label"),
-        (["score", str(xrays), "--labels", str(labels), "--out", out], "No X-ray has a label"),
-        (["score", str(xrays), "--labels", str(labels), "--split", "z", "--out", out], "no row of split 'z'"),
-        (["score", str(xrays), "--split", "a", "--out", out], "--labels"),
-        (["score", str(tmp_path / "absent"), "--out", out], "absent"),
-        (["score", str(xrays), "--out", str(tmp_path / "absent" / "s.csv")], "no folder for"),
-        (["score", str(xrays), "--out", str(tmp_path / "s.parquet")], "written as CSV"),
-        (["score", str(xrays), "--labels", str(labels), "--out", str(labels)], "exists; choose another"),
-        (["score", str(xrays), "--weights", "evil.pth", "--out", out], "pickle"),
-    ]:
-        weights = [] if "--weights" in command else ["--weights", small]
-        assert main([*command, *weights]) == 2
-        error = capsys.readouterr().err
-        assert told in error
-        assert "Traceback" not in error
+def test_x_rays_that_the_bundled_model_learnt_from_are_left_out_with_the_reason(tmp_path, capsys):
+    xrays = png_folder(tmp_path / "xrays", 2)
+    rows = (ASSETS / "coronahack_split.csv").read_text().splitlines()
+    learnt = next(row.split(",")[0] for row in rows if row.endswith("train"))
+    first = xrays / "normal" / "normal-000.png"
+    first.rename(first.with_name(f"{learnt}.png"))
+    assert main(["score", str(xrays), "--out", str(tmp_path / "s.csv")]) == 0
+    told = capsys.readouterr()
+    assert "5 X-rays scored, 1 left out" in told.out
+    assert "that the bundled model was trained on" in told.err
+
+
+def test_a_calibration_from_scored_xrays_is_refused_when_other_weights_predict(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
+    one, other = weights = [str(tmp_path / f"{name}.safetensors") for name in ("one", "other")]
+    for seed, path in enumerate(weights):
+        save_model(small_model(seed), path)
+    xrays, scores, out = png_folder(tmp_path / "xrays", 10), str(tmp_path / "ward.csv"), tmp_path / "calibration.json"
+    assert main(["score", str(xrays), "--weights", one, "--out", scores]) == 0
+    assert main(["calibrate", scores, "--epsilon", "5", "--budget", "5", "--out", str(out)]) == 0
+    calibration = Calibration.from_json(out.read_text(encoding="utf-8"))
+    assert not calibration.is_trivial
+    assert (calibration.model, calibration.classes) == (load_model(one).fingerprint, CLASSES)
+    picture = str(next((xrays / "normal").iterdir()))
+    for path, answer in ((one, 0), (other, 2)):
+        capsys.readouterr()
+        assert main(["predict", picture, "--calibration", str(out), "--weights", path]) == answer
+        assert ("made with another model's scores" in capsys.readouterr().err) is (answer == 2)

@@ -1,6 +1,7 @@
 """The paper's experiments, reduced: levels, bins, epsilons, coronahack, two-by-two and three-xrays."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from ppsets_core.explore.labelled import Labelled, simulated_records
 from ppsets_core.method.plan import smallest_n
 from ppsets_core.method.rules import RULES
 from tests.coronahack import write_stand_ins
+from tests.drawn_xrays import write_folder
 from tests.explore.third_rule import ThirdRule
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
@@ -219,13 +221,22 @@ def test_folders_without_xrays_are_refused(tmp_path):
 
 
 def test_a_synthetic_xray_of_each_class_gets_a_ranked_set():
-    result = three_xrays.run()
-    assert [xray.label for xray in result.xrays] == list(result.classes)
-    for xray in result.xrays:
-        inside = xray.probabilities >= 1 - result.calibration.threshold - 1e-12
-        assert set(xray.ranked_set) == set(inside.nonzero()[0])
-        ranked = [xray.probabilities[y] for y in xray.ranked_set]
-        assert ranked == sorted(ranked, reverse=True)
-    assert isinstance(result.calibration, Simulation)
-    assert len(three_xrays.figures(result)) == 6
-    assert len(three_xrays.findings(result).tables[0].rows) == 3
+    sets = three_xrays.run()
+    rows = [sets[number] for number in range(3)]
+    assert [row.label for row in rows] == list(CLASSES)
+    for row in rows:
+        inside = [name for name, share in row.probabilities.items() if share >= 1 - sets.calibration.threshold - 1e-12]
+        assert list(row.members) == inside, "likeliest first"
+    assert isinstance(sets.calibration, Simulation)
+    drawn = three_xrays.figures(sets)
+    assert len(drawn) == 6
+    assert drawn[f"X-ray 1: {rows[0].name}"].data[0].z.std() > 10, "a picture, not one grey"
+    assert len(three_xrays.findings(sets).tables[0].rows) == 3
+
+
+def test_the_first_three_readable_xrays_of_a_folder_are_shown(tmp_path):
+    write_folder(tmp_path / "xrays", 5, seed=1)
+    first, *others = sorted((tmp_path / "xrays").rglob("*.png"))
+    first.write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    shown = three_xrays.run(xrays=tmp_path / "xrays").names
+    assert [Path(name).name for name in shown] == [path.name for path in others[:3]]

@@ -1,4 +1,4 @@
-"""`ppsets predict` and `check` on a data set: what the same rows in one file say, in bounded memory."""
+"""`calibrate`, `predict` and `check` on a folder of Parquet or a large CSV: what the same rows in one file say."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from ppsets_core import Calibration, Ledger, one_per_patient
+from ppsets_core import Calibration, FileError, Ledger, one_per_patient, plan
 from ppsets_core.__main__ import main
-from ppsets_core.data import parquet, read_scores, source
+from ppsets_core.data import parquet, read_scores, reader, source
 from ppsets_core.data.counts import cover_records, select
 from ppsets_core.data.source import open_source
 from ppsets_core.ledger import cohort
 from tests.data.data_sets import CLASSES, records_frame, write_csv, write_parts
 from tests.ledger.spending import cohort_of
+
+PER = ((), ("--per", "diagnosis"), ("--per", "site", "--groups", "north,south"))
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,10 @@ def _small_steps(monkeypatch):
 @pytest.fixture
 def ledger(tmp_path):
     return str(tmp_path / "ledger.sqlite")
+
+
+def calibrate(path, ledger, *more):
+    return main(["calibrate", str(path), "--epsilon", "1", "--ledger", ledger, *more])
 
 
 def calibrated(tmp_path, ledger, *more: str) -> str:
@@ -43,8 +49,40 @@ def new_patients(rows: int = 500):
     return frame.assign(novelty=np.linspace(0, 1, rows))
 
 
-@pytest.mark.parametrize("per", [(), ("--per", "diagnosis"), ("--per", "site", "--groups", "north,south")])
-@pytest.mark.parametrize("parts", [1, 7])
+@pytest.mark.parametrize("patients", [None, 300])
+def test_a_data_set_is_charged_to_the_people_of_the_file(tmp_path, ledger, capsys, patients):
+    frame = records_frame(600, patients=patients)
+    parts, csv = write_parts(frame, tmp_path / "ward", 7), write_csv(frame, tmp_path / "ward.csv")
+    assert calibrate(parts, ledger, "--budget", "1", "--json", "--out", str(tmp_path / "cal.json")) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert json.loads((tmp_path / "cal.json").read_text()) == found
+    records = one_per_patient(read_scores(csv))
+    assert (found["n"], found["unit"], tuple(found["classes"])) == (len(records), records.unit, records.classes)
+    assert calibrate(csv, ledger, "--dataset", "other", "--budget", "1") == 2
+    assert "Not everyone in these records has room" in capsys.readouterr().err
+
+
+def test_a_data_set_written_anew_after_one_record_of_each_patient_was_chosen_is_refused(tmp_path, ledger):
+    frame, book = records_frame(400, patients=100), Ledger(ledger)
+    path = write_parts(frame, tmp_path / "ward", 1)
+    chosen = select(open_source(path))
+    planned = plan(len(chosen), 0.1, 1.0)
+    (part,) = path.iterdir()
+    frame.iloc[::-1].to_parquet(part, row_group_size=50, index=False)
+    counted = chosen.counts(planned, book.cohorts(len(chosen)))
+    with pytest.raises(FileError, match="it changed while it was read"):
+        book.release(counted, planned, book.account_for(counted, "ward", budget=2))
+    assert book.releases() == []
+
+
+def test_a_csv_beyond_the_limit_of_memory_is_read_in_blocks(tmp_path, ledger, monkeypatch):
+    path = write_csv(records_frame(500), tmp_path / "ward.csv")
+    for module in (reader, source):
+        monkeypatch.setattr(module, "MAX_BYTES", 1000)
+    assert calibrate(path, ledger, "--budget", "1") == 0
+
+
+@pytest.mark.parametrize(("per", "parts"), [*((per, 7) for per in PER), (PER[0], 1)])
 def test_sets_are_those_of_one_file(tmp_path, ledger, capsys, per, parts):
     cal, frame = calibrated(tmp_path, ledger, *per), new_patients()
     csv, folder = write_csv(frame, tmp_path / "new.csv"), write_parts(frame, tmp_path / "new", parts)
@@ -74,8 +112,7 @@ def test_rows_without_a_name_are_told_apart_by_part_and_row(tmp_path, ledger):
     assert np.array_equal(found[[f"p({name})" for name in CLASSES]], frame[list(CLASSES)])
 
 
-@pytest.mark.parametrize("per", [(), ("--per", "diagnosis"), ("--per", "site", "--groups", "north,south")])
-@pytest.mark.parametrize("split", [(), ("--split", "test")])
+@pytest.mark.parametrize(("per", "split"), [*((per, ()) for per in PER), (PER[0], ("--split", "test"))])
 def test_a_check_is_that_of_one_file(tmp_path, ledger, capsys, per, split):
     cal, frame = calibrated(tmp_path, ledger, *per), new_patients()
     csv, folder = write_csv(frame, tmp_path / "new.csv"), write_parts(frame, tmp_path / "new", 7)
@@ -106,56 +143,6 @@ def test_a_private_check_counts_and_charges_whom_one_file_does(tmp_path, ledger,
     assert sorted(found.cohort.patients.tolist()) == sorted(people.patients.tolist())
 
 
-def test_a_private_check_of_a_data_set_on_the_command_line(tmp_path, ledger, capsys):
-    cal, folder = calibrated(tmp_path, ledger), write_parts(new_patients(), tmp_path / "new", 3)
-    command = ["check", str(folder), "--calibration", cal, "--private", "--epsilon", "1", "--ledger", ledger]
-    capsys.readouterr()
-    assert main([*command, "--budget", "1", "--by", "diagnosis", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["unit"], len(found["covered"]), found["dataset"]) == ("patient", 3, "new")
-    assert main(command) == 2
-    assert "Not everyone in these records has room" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("verb", ["predict", "check"])
-def test_a_bad_row_is_named_by_its_part_and_nothing_stays(tmp_path, ledger, capsys, verb):
-    cal, frame = calibrated(tmp_path, ledger), records_frame(300)
-    frame.loc[220, "viral"] = 1.5
-    out = ["--out", str(tmp_path / "sets")] if verb == "predict" else []
-    for path, place in (
-        (write_csv(frame, tmp_path / "new.csv"), "new.csv, line 222"),
-        (write_parts(frame, tmp_path / "new", 3), "new/part-00002.parquet, row 21"),
-    ):
-        assert main([verb, str(path), "--calibration", cal, *(out if path.is_dir() else [])]) == 2
-        assert f"{place}, column 'viral': the probability is outside [0, 1]" in capsys.readouterr().err
-    assert not (tmp_path / "sets").exists()
-
-
-def test_what_cannot_be_is_said(tmp_path, ledger, capsys):
-    cal, folder = calibrated(tmp_path, ledger), write_parts(records_frame(60), tmp_path / "new", 2)
-    (tmp_path / "xrays").mkdir()
-    (tmp_path / "there").mkdir()
-    write_parts(records_frame(60).drop(columns="label"), tmp_path / "unlabelled", 2)
-    write_parts(records_frame(60).rename(columns={"viral": "fungal"}), tmp_path / "other", 2)
-    for arguments, words in (
-        (["predict", str(folder)], "give --out and a folder's name"),
-        (["predict", str(folder), "--out", "sets.csv"], "give --out and a folder's name"),
-        (["predict", str(folder), "--out", str(tmp_path / "there")], "exists; choose another name"),
-        (["predict", str(folder), "--out", str(tmp_path / "s"), "--report", "r.html"], "not for a data set"),
-        (["predict", str(folder), "--out", str(tmp_path / "s"), "--split", "test"], "there is no column 'split'"),
-        (["predict", str(tmp_path / "xrays"), "--out", str(tmp_path / "s"), "--workers", "1"], "ppsets score"),
-        (["predict", str(tmp_path / "other"), "--out", str(tmp_path / "s")], "no column of probabilities for viral"),
-        (["check", str(tmp_path / "unlabelled")], "no row has a `label` that is one of bacterial, normal, viral"),
-        (
-            ["check", str(tmp_path / "unlabelled"), "--private", "--epsilon", "1", "--budget", "1"],
-            "no row has a `label`",
-        ),
-    ):
-        assert main([*arguments, "--calibration", cal]) == 2
-        assert words in capsys.readouterr().err
-    assert not (tmp_path / "s").exists()
-
-
 def test_more_than_can_be_counted_one_by_one(tmp_path, ledger, monkeypatch):
     """The check of a data set that the ledger counts as a whole."""
     cal, folder = calibrated(tmp_path, ledger), write_parts(records_frame(300), tmp_path / "new", 3)
@@ -164,5 +151,5 @@ def test_more_than_can_be_counted_one_by_one(tmp_path, ledger, monkeypatch):
     assert cohort.MOST_RECORDS == 100
     command = ["check", str(folder), "--calibration", cal, "--private", "--epsilon", "1", "--ledger", ledger]
     assert main([*command, "--budget", "1"]) == 0
-    assert Ledger(ledger).releases()[-1].counted_by == "data set"
+    assert Ledger(ledger).releases("new")[-1].counted_by == "data set"
     assert main([*command, "--dataset", "another", "--budget", "1"]) == 2
