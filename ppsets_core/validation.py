@@ -21,7 +21,7 @@ MOST_NAMES, LONGEST_NAME = 10_000, 100
 
 
 def check_alpha(alpha: float) -> float:
-    alpha = _real(alpha, "alpha")
+    alpha = check_real(alpha, "alpha")
     if not LEAST_ALPHA <= alpha <= 0.5:
         raise InputError(
             "alpha must be above 0 and at most 0.5: it is the share of diagnoses that may be missed, e.g. 0.1."
@@ -30,7 +30,7 @@ def check_alpha(alpha: float) -> float:
 
 
 def check_epsilon(epsilon: float) -> float:
-    epsilon = _real(epsilon, "epsilon")
+    epsilon = check_real(epsilon, "epsilon")
     if epsilon <= 0 or math.isinf(epsilon):
         raise InputError("epsilon must be a positive, finite number: smaller is more private, e.g. 1.")
     if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
@@ -39,7 +39,7 @@ def check_epsilon(epsilon: float) -> float:
 
 
 def check_share(share: float) -> float:
-    share = _real(share, "The share of epsilon")
+    share = check_real(share, "The share of epsilon")
     if not 0 <= share <= LARGEST_SHARE:
         raise InputError(
             f"The share of epsilon for the novelty threshold must lie between 0, which switches it off, "
@@ -49,28 +49,28 @@ def check_share(share: float) -> float:
 
 
 def check_n(n: int) -> int:
-    n = _whole(n, "n")
+    n = check_whole(n, "n")
     if not 1 <= n <= LARGEST_N:
         raise InputError("n must be at least 1: there are too few calibration records to calibrate with.")
     return n
 
 
 def check_m(m: int) -> int:
-    m = _whole(m, "m")
+    m = check_whole(m, "m")
     if not 2 <= m <= LARGEST_M:
         raise InputError(f"m must be between 2 and {LARGEST_M:,} bins; leave it out to have it chosen.")
     return m
 
 
 def check_gamma(gamma: float) -> float:
-    gamma = _real(gamma, "gamma")
+    gamma = check_real(gamma, "gamma")
     if not LEAST_GAMMA <= gamma < 1:
         raise InputError("gamma must be at least 1e-12 and below 1; leave it out to have it chosen.")
     return gamma
 
 
 def check_count(number: int, what: str) -> int:
-    number = _whole(number, f"The number of {what}")
+    number = check_whole(number, f"The number of {what}")
     if not 1 <= number <= MOST_NAMES:
         raise InputError(f"There must be between 1 and {MOST_NAMES:,} {what}.")
     return number
@@ -96,7 +96,7 @@ def check_names(names: object, what: str) -> tuple[str, ...]:
 
 
 def check_threshold(threshold: float) -> float:
-    threshold = _real(threshold, "threshold")
+    threshold = check_real(threshold, "threshold")
     if not 0 <= threshold <= 1:
         raise InputError("The threshold must lie in [0, 1]; take it from a calibration.")
     return threshold
@@ -179,7 +179,7 @@ def refuse_first(bad: np.ndarray, location: Location, what: str) -> None:
         raise InputError(f"{location.at(*np.argwhere(bad)[0])}: {what}{more}.")
 
 
-def _real(value: float, name: str) -> float:
+def check_real(value: float, name: str) -> float:
     try:
         number = math.nan if isinstance(value, bool | np.bool_) or not isinstance(value, Real) else float(value)
     except OverflowError:
@@ -189,7 +189,7 @@ def _real(value: float, name: str) -> float:
     return number
 
 
-def _whole(value: int, name: str) -> int:
+def check_whole(value: int, name: str) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise InputError(f"{name} must be a whole number.")
     return int(value)

@@ -34,6 +34,13 @@ def test_import_loads_nothing_heavy():
     assert run(f"import ppsets_core; print([m for m in {HEAVY} if m in sys.modules])").stdout.strip() == "[]"
 
 
+def test_a_release_loads_neither_scikit_learn_nor_data_frames():
+    """OpenDP's prelude does, which took the first release seconds wherever they are installed."""
+    code = "import ppsets_core as pp; pp.calibrate([i / 300 for i in range(300)], 0.1, 1.0)"
+    slow = ["sklearn", "pandas", "polars", "pyarrow"]
+    assert run(f"{code}; print([m for m in {slow} if m in sys.modules])").stdout.strip() == "[]"
+
+
 def test_the_core_never_imports_streamlit():
     for file in (ROOT / "ppsets_core").rglob("*.py"):
         lines = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]

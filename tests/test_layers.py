@@ -13,7 +13,7 @@ LAYERS = (
     ("errors", "progress", "version"),
     ("background", "run"),
     ("validation", "places", "files", "access"),
-    ("model_fingerprint",),
+    ("model_fingerprint", "inputs", "scores"),
     ("method",),
     ("data", "xrays", "wording"),
     ("model",),

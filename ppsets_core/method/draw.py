@@ -11,16 +11,16 @@ def draw_release(mechanism: Mechanism, runs: Runs, n: int) -> int:
 
     Gumbel noise makes noisy max the exponential mechanism, whose loss is at most (range of score changes)/scale.
     """
-    import opendp.prelude as dp
+    from opendp.domains import atom_domain, vector_domain  # `opendp.prelude` would load scikit-learn
+    from opendp.measurements import make_noisy_max
+    from opendp.measures import zero_concentrated_divergence
+    from opendp.metrics import linf_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
+    enable_features("contrib")
     scores, scale = mechanism.exact_scores(runs, n)
-    noisy_max = dp.m.make_noisy_max(
-        dp.vector_domain(dp.atom_domain(T="i64")),
-        dp.linf_distance(T="i64"),
-        dp.zero_concentrated_divergence(),
-        scale=scale,
-    )
+    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64")
+    noisy_max = make_noisy_max(*space, zero_concentrated_divergence(), scale=scale)
     return int(noisy_max(np.repeat(scores, runs.bins))) + 1
 
 

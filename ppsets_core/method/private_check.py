@@ -134,11 +134,14 @@ def private_check(
 
 def draw_counts(counts: list[int], scale: float) -> list[int]:
     """Whole numbers with discrete Laplace noise, in exact arithmetic from a cryptographic source."""
-    import opendp.prelude as dp
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    return [int(count) for count in dp.m.make_laplace(*space, scale=scale)(counts)]
+    enable_features("contrib")
+    space = vector_domain(atom_domain(T="i64")), l1_distance(T="i64")
+    return [int(count) for count in make_laplace(*space, scale=scale)(counts)]
 
 
 def _sensitivity(per: str | None) -> int:

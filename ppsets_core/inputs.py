@@ -1,0 +1,184 @@
+"""Arrays from any library, read alike: lists, NumPy, torch, pandas and polars; with names where there are names."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ppsets_core.errors import InputError
+from ppsets_core.files.names import unquoted
+from ppsets_core.validation import Location, check_labels, check_names, check_probabilities, refuse_first
+
+
+@dataclass(frozen=True)
+class Table:
+    """Probabilities as checked float64 (N, K), the names of the columns (None: unnamed), and whether they were in half
+    precision."""
+
+    values: np.ndarray
+    names: tuple[str, ...] | None
+    half_precision: bool
+
+    def labels(self, labels: Any, classes: Sequence[str] | None = None) -> np.ndarray:
+        """True classes as numbers of these columns."""
+        return read_labels(labels, len(self.values), self.names or classes or numbered(self.values.shape[1]))
+
+    def places_of(self, classes: Sequence[str]) -> np.ndarray | None:
+        """Where each of the classes stands among the columns; None where columns or classes have no names, or the order
+        is the same."""
+        if self.names is None or not classes or self.names == tuple(classes):
+            return None
+        if sorted(self.names) != sorted(classes):
+            missing, more = (
+                [one for one in a if one not in b] for a, b in ((classes, self.names), (self.names, classes))
+            )
+            raise InputError(
+                f"The columns do not have the calibration's {len(classes)} classes. Missing: {_listed(missing)}. "
+                f"Not a class: {_listed(more)}. Use the calibration of the model that gave these probabilities, or "
+                "select its columns."
+            )
+        return np.array([self.names.index(name) for name in classes])
+
+
+def read_table(probabilities: Any, classes: Sequence[str] | None = None, what: str = "probabilities") -> Table:
+    """Check probabilities; a DataFrame's columns are found by name where classes are given, in their order."""
+    names, values = column_names(probabilities), as_array(probabilities)
+    wanted = None if classes is None else read_classes(classes)
+    if names is not None and wanted is not None and wanted != names:
+        if missing := [name for name in wanted if name not in names]:
+            raise InputError(f"{what}: there is no column for {_listed(missing)}; the columns are {_listed(names)}.")
+        values, names = values[:, [names.index(name) for name in wanted]], wanted
+    half = is_half(probabilities)
+    found = check_probabilities(values, Location(what, columns=names or ()))
+    names = names or wanted
+    if names is not None and len(names) != found.shape[1]:
+        raise InputError(f"{what}: there are {len(names)} classes and {found.shape[1]} columns.")
+    return Table(found, names, half)
+
+
+def as_array(values: Any) -> np.ndarray:
+    """Values of any array library in NumPy; what is masked is missing."""
+    if hasattr(values, "detach"):  # torch
+        values = values.detach().cpu().resolve_conj().resolve_neg()
+        return values.float().numpy() if "bfloat16" in str(values.dtype) else values.numpy()
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.filled(values.astype(np.float64), np.nan) if values.dtype.kind in "biuf" else values.filled(None)
+    if hasattr(values, "to_numpy"):
+        return values.to_numpy()
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.asarray(values, dtype=object)  # rows of several lengths, refused where they are checked
+
+
+def is_half(values: Any) -> bool:
+    """Whether numbers have 16 bits. The type is public, what they say is not."""
+    if "16" in str(getattr(values, "dtype", "")):
+        return "float" in str(values.dtype)
+    kinds = getattr(values, "dtypes", None)
+    return kinds is not None and any(
+        str(kind).casefold() == "float16" for kind in np.atleast_1d(np.asarray(kinds, object))
+    )
+
+
+def column_names(values: Any) -> tuple[str, ...] | None:
+    """The names of a DataFrame's columns; None where there are none, or only their numbers."""
+    columns = getattr(values, "columns", None)
+    if columns is None or isinstance(values, np.ndarray):
+        return None
+    names = list(columns)
+    return None if names == list(range(len(names))) else read_classes(names)
+
+
+def read_classes(classes: Any) -> tuple[str, ...]:
+    """Names of classes, which may be numbers or truth values too."""
+    if isinstance(classes, str) or not hasattr(classes, "__iter__"):
+        raise InputError("classes must be a list of names.")
+    return check_names(tuple(spelled(name) for name in as_array(list(classes)).tolist()), "classes")
+
+
+def read_texts(values: Any, records: int, what: str) -> list[str]:
+    """One text for each record, '' where it is missing."""
+    found = as_array(values)
+    if found.ndim != 1 or len(found) != records:
+        raise InputError(f"{what}: expected one for each of the {records} records.")
+    return [spelled(value) for value in found.tolist()]
+
+
+def read_numbers(values: Any, what: str) -> np.ndarray:
+    """Finite numbers as float64."""
+    try:
+        found = as_array(values)
+        if found.dtype.kind not in "biuf" and found.size:
+            found = found.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: expected numbers only.") from None
+    found = np.array(found, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise InputError(f"{what}: a value is missing or not a finite number; remove or repair it.")
+    return found
+
+
+def read_labels(
+    labels: Any, records: int, classes: Sequence[str], location: Location = Location("labels")
+) -> np.ndarray:
+    """True classes as column numbers: by name, by number, categorical or as truth values, one per record."""
+    found, location = as_array(labels), Location("labels")
+    if found.ndim != 1 or len(found) != records:
+        raise InputError(f"{location.source}: expected one label for each of the {records} records.")
+    lookup = label_lookup(tuple(classes))
+    if found.dtype.kind == "b" and min(lookup("True"), lookup("False")) < 0:
+        found = found.astype(np.int64)
+    if found.dtype.kind in "iu" and not any(name.isdigit() for name in classes):
+        return check_labels(found, records, len(classes), location)
+    texts = [spelled(label) for label in found.tolist()]
+    numbers = {text: lookup(text) for text in set(texts)}
+    places = np.array([numbers[text] for text in texts], dtype=np.int64)
+    refuse_first(places < 0, location, f"the label is missing or none of the classes {_listed(classes)}")
+    return places
+
+
+def label_lookup(classes: tuple[str, ...], in_file: tuple[str, ...] | None = None) -> Callable[[str], int]:
+    """From a label to a column number: by class name, in any case of letters, or by position where no class is a
+    number; −1 where it is none of them. `in_file`: the classes in the order of the file, by which it numbers them.
+
+    Each label on its own: what one record says must not change how another is read."""
+    classes = tuple(unicodedata.normalize("NFC", name) for name in classes)
+    places = classes if in_file is None else tuple(unicodedata.normalize("NFC", name) for name in in_file)
+    by_place = () if any(name.isdigit() for name in classes) else places
+    numbers = {str(place): classes.index(name) for place, name in enumerate(by_place)}
+    numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
+    numbers |= {name: i for i, name in enumerate(classes)}
+
+    def lookup(label: str) -> int:
+        """In any case of letters, as pandas writes whole numbers beside missing ones, or quoted for spreadsheets."""
+        label = unicodedata.normalize("NFC", label)
+        spellings = label, label.casefold(), re.sub(r"\.0$", "", label), unquoted(label)
+        return next((numbers[name] for name in spellings if name in numbers), -1)
+
+    return lookup
+
+
+def spelled(value: object) -> str:
+    """A label or patient as text: whole numbers alike as 3 and 3.0, '' where it is missing or not a number."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    return "" if value != value else str(value).strip()
+
+
+def numbered(count: int) -> tuple[str, ...]:
+    """Names for classes of which only the number is known."""
+    return tuple(map(str, range(count)))
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in others]
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "") or "none"
