@@ -7,14 +7,14 @@ from pages.widgets.person import first_budget, may, may_open
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration, warn_of_other_model
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import columns_with_values, offer_download
-from ppsets_core import Ledger
+from ppsets_core import Calibration, Ledger
 from ppsets_core.access import STEWARD
 from ppsets_core.explore.figures import spending
 from ppsets_core.ledger import BudgetChange, Refusal, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.charging import MOST_REFUSALS
-from ppsets_core.ledger.export import covered_in_words, export_csv, export_json, thresholds_in_words
-from ppsets_core.wording import describe
+from ppsets_core.ledger.export import covered_in_words, export_csv, export_json
+from ppsets_core.wording import describe, names_of
 
 ALL = "All data sets"
 IN_EXPORT = ("rule", "m", "protects one", "model")  # and in the words of a release to use again
@@ -146,7 +146,7 @@ def _row(release: Release) -> dict:
         "α": either.alpha if either else None,
         "n": either.n if either else None,
         "m": calibration.m if calibration else None,
-        "ŝ": thresholds_in_words(calibration) if calibration else None,
+        "ŝ": _thresholds(calibration) if calibration else None,
         "covered": covered_in_words(check) if check else None,
         "protects one": either.unit if either else "",
         "model": either.model or "unknown" if either else release.trained or "",
@@ -155,9 +155,16 @@ def _row(release: Release) -> dict:
     }
 
 
+def _thresholds(calibration: Calibration) -> str:
+    if calibration.per is None:
+        return f"{calibration.threshold:.6g}"
+    named = zip(names_of(calibration), calibration.thresholds, strict=True)
+    return "; ".join(f"{name}: {threshold:.6g}" for name, threshold in named)
+
+
 def _title(release: Release) -> str:
     calibration = release.calibration
-    words = release.status if calibration is None else describe(calibration, calibration.unit)
+    words = release.status if calibration is None else describe(calibration)
     return f"No. {release.id}, {release.account}: {words}"
 
 

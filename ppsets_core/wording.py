@@ -1,6 +1,7 @@
 """The sentences about plans and calibrations that commands, screens and reports share."""
 
 import math
+from collections.abc import Sequence
 
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import BaseCalibration
@@ -16,6 +17,11 @@ BUNDLED_MODEL_IS_FOR = (
     "The bundled model is for frontal chest X-rays of children aged 1–5 from one hospital. It knows bacterial "
     "pneumonia, normal and viral pneumonia (COVID-19 counts as viral), and looks for nothing else."
 )
+CLASS_NAMES = {
+    "bacterial-pneumonia": "Bacterial pneumonia",
+    "normal": "Normal",
+    "viral-pneumonia": "Viral pneumonia",
+}
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
 SIMULATED = "This calibration is a simulation, not a private release."
 TRIVIAL = "The calibration had too few records: every set holds every diagnosis."
@@ -33,8 +39,32 @@ ADDS_UP = (
 )
 
 
-def guarantee(plan: Plan, unit: str = "record") -> str:
-    """What the plan promises, and to whom: `unit` is "record" or "patient"."""
+def class_names(classes: Sequence[str]) -> tuple[str, ...]:
+    """Classes for people: the bundled model's in words, any others as they are. Files keep the names they have.
+
+    >>> class_names(["normal", "viral-pneumonia"]), class_names(["normal", "tuberculosis"])
+    (('Normal', 'Viral pneumonia'), ('normal', 'tuberculosis'))
+    """
+    return tuple(CLASS_NAMES[name] if set(classes) <= set(CLASS_NAMES) else name for name in classes)
+
+
+def unit_of(plan: Plan) -> str:
+    """What ε protects one of, "patient" or "record": a calibration says it, a bare plan and a simulation do not."""
+    return getattr(plan, "unit", "record")
+
+
+def counted(number: int, unit: str) -> str:
+    """So many records, or patients where each has one.
+
+    >>> counted(500, "patient"), counted(1, "record")
+    ('500 patients', '1 record')
+    """
+    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
+
+
+def guarantee(plan: Plan, unit: str | None = None) -> str:
+    """What the plan promises, and to whom. `unit`: "record" or "patient", where the plan does not say it."""
+    unit = unit or unit_of(plan)
     if plan.is_trivial:
         return "Every set holds every diagnosis: always right, never informative. The data is not used; no ε is spent."
     start = "The true diagnosis" if plan.per is None else f"Within each {plan.per}, the true diagnosis"
@@ -125,10 +155,16 @@ def meaning(drawn: BaseCalibration) -> str:
     """Which diagnoses a set lists."""
     if drawn.per is None:
         return f"The set lists every diagnosis with probability ≥ {drawn.cutoff:.4g}."
-    needed = ", ".join(f"{name} {1 - t:.4g}" for name, t in zip(drawn.names, drawn.thresholds, strict=True))
+    pairs = zip(names_of(drawn), drawn.thresholds, strict=True)
+    needed = ", ".join(f"{name} {1 - threshold:.4g}" for name, threshold in pairs)
     if drawn.per == DIAGNOSIS:
         return f"The set lists every diagnosis whose probability is at least its cutoff: {needed}."
     return f"The set lists every diagnosis whose probability is at least the cutoff of the {drawn.per}: {needed}."
+
+
+def names_of(drawn: BaseCalibration) -> tuple[str, ...]:
+    """Whom each threshold is for, for people."""
+    return class_names(drawn.names) if drawn.per == DIAGNOSIS else drawn.names
 
 
 def released(drawn: BaseCalibration) -> str:
@@ -138,11 +174,11 @@ def released(drawn: BaseCalibration) -> str:
     return f"Threshold: ŝ = {drawn.threshold:.6g}. {meaning(drawn)}"
 
 
-def describe(drawn: Plan, unit: str = "record") -> str:
+def describe(drawn: Plan) -> str:
     """α, ε, rule and n in a few words."""
     per = "" if drawn.per is None else f", for each {drawn.per}"
     rule = rule_named(drawn.method).label
-    return f"α = {drawn.alpha:g}, ε = {drawn.epsilon:g}{per}, the {rule}, n = {drawn.n:,} {unit}s"
+    return f"α = {drawn.alpha:g}, ε = {drawn.epsilon:g}{per}, the {rule}, n = {counted(drawn.n, unit_of(drawn))}"
 
 
 def with_margin(mean: float, margin: float) -> str:

@@ -9,7 +9,7 @@ from ppsets_core import Calibration, Simulation
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
-from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, scope
+from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, names_of, scope
 
 MOST_SHOWN = 6
 NEEDED = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
@@ -31,8 +31,7 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
     st.markdown(f":small[{as_text(scope(calibration))}]")
     if calibration.novelty is not None and not calibration.is_trivial:
         st.caption(as_text(familiar_or_not(calibration)))
-    unit = calibration.unit if isinstance(calibration, Calibration) else "record"
-    st.caption(as_text(f"From {source}: {describe(calibration, unit)}."))
+    st.caption(as_text(f"From {source}: {describe(calibration)}."))
     ledger = open_ledger()
     with st.container(horizontal=True):
         offer_download("Download calibration (JSON)", calibration.to_json(), "calibration.json", key=f"{key}_json")
@@ -49,7 +48,7 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
 
 def _thresholds(calibration: BaseCalibration) -> None:
     if calibration.per is not None:
-        for name, threshold in list(zip(calibration.names, calibration.thresholds, strict=True))[:MOST_SHOWN]:
+        for name, threshold in list(zip(names_of(calibration), calibration.thresholds, strict=True))[:MOST_SHOWN]:
             st.metric(as_text(name), f"≥ {1 - threshold:.4g}", help=f"{NEEDED} ŝ = {threshold:.6g}.", width="content")
         return
     threshold_help = "A diagnosis is in the set if 1 − its probability is at most ŝ."
@@ -60,7 +59,7 @@ def _thresholds(calibration: BaseCalibration) -> None:
 def _promise(calibration: Calibration | Simulation) -> str:
     """A simulation covers as a release does, but protects nobody."""
     if isinstance(calibration, Calibration):
-        return guarantee(calibration, calibration.unit)
+        return guarantee(calibration)
     return f"Planned coverage: at least {100 * calibration.coverage_lower:.4g}%. No record is protected."
 
 
@@ -79,7 +78,7 @@ def offer_last_release() -> None:
         return
     with st.container(border=True, key="last_release"):
         st.markdown(as_text(f"Released last, on {last.time[:10]}, from {last.account}:"))
-        st.caption(as_text(f"{describe(calibration, calibration.unit)}. It is paid for: using it again costs nothing."))
+        st.caption(as_text(f"{describe(calibration)}. It is paid for: using it again costs nothing."))
         warn_of_other_model(calibration)
         with st.container(horizontal=True):
             if st.button("Use this release again", key="use_last", type="primary", icon=":material/history:"):

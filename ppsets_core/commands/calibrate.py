@@ -67,7 +67,7 @@ def _release(args: argparse.Namespace, records: Countable) -> int:
         print(calibration.to_json(), end="")
     else:
         print(released(calibration))
-        print(guarantee(calibration, calibration.unit))
+        print(guarantee(calibration))
         print(remedy(calibration) if calibration.is_trivial else scope(calibration))
         if calibration.novelty is not None and not calibration.is_trivial:
             print(familiar_or_not(calibration))

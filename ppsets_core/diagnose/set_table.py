@@ -14,6 +14,7 @@ from ppsets_core.diagnose.xrays import XrayRecords
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import Check
 from ppsets_core.method.sets import prediction_sets
+from ppsets_core.wording import class_names
 
 READINGS = ("one", "several", "none", "flagged")
 
@@ -175,6 +176,12 @@ class SetTable:
             return ""
         why = "of the training part" if self.xrays is None else "that, by their names, the bundled model was trained on"
         return f"Not checked: {seen:,} {why}."
+
+    def shown(self) -> "SetTable":
+        """The same sets with the classes as people read them, for screens and reports."""
+        names, drawn = class_names(self.classes), self.calibration
+        named = replace(drawn, classes=names if drawn.classes else ())
+        return replace(self, records=replace(self.records, classes=names), calibration=named)
 
     def provenance(self) -> Provenance:
         """Where these sets come from, now."""

@@ -7,7 +7,7 @@ from ppsets_core.method.calibration import BaseCalibration, Calibration
 from ppsets_core.method.plan import Plan
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, table
 from ppsets_core.reports.sections import asked, report_page
-from ppsets_core.wording import guarantee, released, scope
+from ppsets_core.wording import guarantee, names_of, released, scope, unit_of
 
 NOT_PROMISED = (
     "It is no promise about one patient, and it does not hold for another hospital, another machine or another model "
@@ -20,7 +20,6 @@ NOT_PROMISED = (
 def calibration_report(drawn: BaseCalibration, account: Account | None = None) -> str:
     """HTML, for screen and A4. `account`: who paid, to say what the budget is."""
     title = "Calibration report"
-    unit = drawn.unit if isinstance(drawn, Calibration) else "record"
     of = f" of {drawn.dataset}" if isinstance(drawn, Calibration) and drawn.dataset else ""
     return report_page(
         f"{title}{of}",
@@ -30,11 +29,11 @@ def calibration_report(drawn: BaseCalibration, account: Account | None = None) -
         element("h2", "What was asked"),
         facts(asked(drawn)),
         element("h2", "What is promised"),
-        element("p", guarantee(drawn, unit)) if isinstance(drawn, Calibration) else None,
+        element("p", guarantee(drawn)) if isinstance(drawn, Calibration) else None,
         element("p", scope(drawn)),
         bullets(NOT_PROMISED),
         _released(drawn),
-        _spent(drawn, unit, account),
+        _spent(drawn, account),
         origin=Provenance(drawn, None),
         model=drawn.model,
         classes=drawn.classes,
@@ -52,7 +51,7 @@ def _first_numbers(drawn: BaseCalibration) -> Html:
     first["ε spent"] = f"{drawn.epsilon_spent:g}" if isinstance(drawn, Calibration) else "0 (simulation)"
     if drawn.per is None:
         first |= {"threshold ŝ": f"{drawn.threshold:.6g}", "probability needed": f"{drawn.cutoff:.4g}"}
-    return numbers(first | {"records": f"{drawn.n:,}"})
+    return numbers(first | {f"{unit_of(drawn)}s": f"{drawn.n:,}"})
 
 
 def _released(drawn: BaseCalibration) -> list[Html]:
@@ -70,7 +69,7 @@ def _released(drawn: BaseCalibration) -> list[Html]:
         parts.append(element("p", told))
     if drawn.per is None:
         return [*parts, element("p", released(drawn))]
-    each = zip(drawn.names, drawn.thresholds, strict=True)
+    each = zip(names_of(drawn), drawn.thresholds, strict=True)
     return [
         *parts,
         table([(name, f"{t:.6g}", f"{1 - t:.4g}") for name, t in each], [drawn.per, "ŝ", "probability needed"]),
@@ -81,13 +80,13 @@ def _has_tau(planned: Plan) -> bool:
     return planned.novelty is not None and not planned.novelty.is_trivial
 
 
-def _spent(drawn: BaseCalibration, unit: str, account: Account | None) -> list[Html]:
+def _spent(drawn: BaseCalibration, account: Account | None) -> list[Html]:
     parts: list[Html] = [element("h2", "What it cost")]
     if not isinstance(drawn, Calibration):
         return [*parts, element("p", "Nothing: a simulation protects nobody, so its records must be public.")]
     said: dict[str, Content] = {
         "ε spent": f"{drawn.epsilon_spent:g}",
-        "Protects": f"one {unit}: whether it was there or another in its place, and what it said",
+        "Protects": f"one {drawn.unit}: whether it was there or another in its place, and what it said",
         "Charged to": account.name if account else drawn.dataset,
         "Budget": f"{shown(account.budget)} for each patient; releases under this name had cost {shown(account.spent)}"
         if account

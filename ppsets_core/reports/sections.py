@@ -12,7 +12,18 @@ from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import MODELS
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, page, table
 from ppsets_core.version import __version__
-from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, guarantee, meaning, rule_in_words, scope
+from ppsets_core.wording import (
+    NOT_A_DEVICE,
+    SIMULATED,
+    TRIVIAL,
+    class_names,
+    counted,
+    guarantee,
+    meaning,
+    rule_in_words,
+    scope,
+    unit_of,
+)
 
 PAPER = (
     'A. N. Angelopoulos, S. Bates, T. Zrnic, M. I. Jordan, "Private Prediction Sets", '
@@ -55,14 +66,13 @@ def asked(drawn: BaseCalibration) -> dict[str, str]:
         "Coverage": f"at least {100 * (1 - drawn.alpha):g}% (α = {drawn.alpha:g}), for {whom}",
         "Privacy": f"ε = {drawn.epsilon:g}, pure differential privacy (δ = 0)",
         "Rule": f"the {rule_named(drawn.method).label}",
-        "Records": f"{drawn.n:,}; their number counts as public",
+        "Calibrated on": f"{counted(drawn.n, unit_of(drawn))}; their number counts as public",
     }
 
 
 def promise_section(drawn: BaseCalibration) -> list[Html]:
     """What a set of this calibration means, what it promises and to whom, and what was asked for."""
-    unit = drawn.unit if isinstance(drawn, Calibration) else "record"
-    said = [meaning(drawn), *([guarantee(drawn, unit)] if isinstance(drawn, Calibration) else []), scope(drawn)]
+    said = [meaning(drawn), *([guarantee(drawn)] if isinstance(drawn, Calibration) else []), scope(drawn)]
     return [element("h2", "What the sets promise"), *(element("p", words) for words in said), facts(asked(drawn))]
 
 
@@ -122,7 +132,7 @@ def _model_section(model: str | None, classes: tuple[str, ...]) -> list[Html]:
     """For the bundled weights the measured numbers and the limits of their card; of others that they are others."""
     parts = [element("h2", "The model and its limits")]
     if classes:
-        parts.append(element("p", f"It tells {', '.join(classes)} apart and looks for nothing else."))
+        parts.append(element("p", f"It tells {', '.join(class_names(classes))} apart and looks for nothing else."))
     if model is None:
         return [*parts, element("p", f"Which model gave the probabilities is not recorded. {OTHER}")]
     which = element("p", "Its fingerprint, of weights and class names: ", element("code", model), ".")
@@ -137,7 +147,9 @@ def _measured() -> list[Html]:
         measured, classes = bundled_report()
     except PpsetsError:
         return []
-    recalls = ", ".join(f"{name} {100 * share:.0f}%" for name, share in zip(classes, measured.recalls, strict=True))
+    recalls = ", ".join(
+        f"{name} {100 * share:.0f}%" for name, share in zip(class_names(classes), measured.recalls, strict=True)
+    )
     sentence = (
         f"The ResNet-18 that comes with ppsets. On {measured.n:,} public CoronaHack X-rays that it was not trained on, "
         f"its likeliest diagnosis is right in {100 * measured.accuracy:.0f}%; recognised are {recalls}."

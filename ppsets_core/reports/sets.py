@@ -30,22 +30,22 @@ def sets_report(sets: SetTable, *, synthetic: bool = False, marks: Marks | None 
 
     It has the names of files or rows as they were given, and pictures: hand it only to those who may see them.
     """
-    xrays, marks = sets.xrays, marks or Marks()
+    xrays, marks, shown = sets.xrays, marks or Marks(), sets.shown()
     what, each = ("rows", "Each row") if xrays is None else ("X-rays", "Each X-ray")
-    shown = {name: sets.counts.readings[kind] for kind, name in READINGS.items() if xrays or kind != "flagged"}
+    counts = {name: sets.counts.readings[kind] for kind, name in READINGS.items() if xrays or kind != "flagged"}
     with_pictures = xrays is not None and len(sets) <= MOST_CARDS and all(xrays.thumbnails)
     return report_page(
         "Report of prediction sets",
         "Prediction sets",
         f"{len(sets):,} {what}, each with the diagnoses that remain, likeliest first.",
         [element("p", "These X-rays are computer-generated, not real patients.", class_="warn")] if synthetic else None,
-        numbers({name: f"{count:,}" for name, count in shown.items()}),
+        numbers({name: f"{count:,}" for name, count in counts.items()}),
         element("p", sets.alarm.words, **({"class_": "warn"} if sets.alarm.is_on else {})),
         promise_section(sets.calibration),
-        check_section(sets.check),
+        check_section(shown.check),
         [element("p", sets.not_checked)] if sets.not_checked else None,
         element("h2", each),
-        _cards(sets, marks) if with_pictures else _table(sets, marks),
+        _cards(shown, marks) if with_pictures else _table(shown, marks),
         [] if xrays is None else _left_out(xrays.refused),
         origin=sets.provenance(),
         model=sets.records.model,

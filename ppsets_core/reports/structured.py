@@ -170,10 +170,9 @@ def _novelty(row: SetRow) -> "list[QualitativeEvaluation]":
 def _how(origin: Provenance) -> list[str]:
     """Settings and limits as text: each a parameter of the algorithm."""
     drawn = origin.calibration
-    unit = drawn.unit if isinstance(drawn, Calibration) else "record"
     kind = "a private release" if isinstance(drawn, Calibration) else "a simulation, no private release"
     model = f"Model: {origin.model or 'unknown'}; calibrated for: {drawn.model or 'unknown'}."
-    return [f"Calibration: {kind}, {describe(drawn, unit)}.", model, scope(drawn), NOT_A_DEVICE]
+    return [f"Calibration: {kind}, {describe(drawn)}.", model, scope(drawn), NOT_A_DEVICE]
 
 
 def _code(value: str, meaning: str, scheme: str = SCHEME) -> "Code":

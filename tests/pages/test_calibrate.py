@@ -96,8 +96,9 @@ def test_saved_release_is_loaded_and_a_simulation_is_marked(at):
     simulated = simulate(SCORES, plan(len(SCORES), 0.1, 1.0), np.random.default_rng(0))
     button(load(at, simulated.to_json().encode()), "Use this simulation").click().run()
     assert "Simulation, not a release" in texts(at)
-    released = calibrate(records_of(SCORES, model="0" * 16), 0.1, 1.0)
+    released = calibrate(records_of(SCORES, model="0" * 16, unit="patient"), 0.1, 1.0)
     load(at, released.to_json().encode())
+    assert "n = 500 patients" in texts(at)
     assert texts(at).count("its coverage does not hold") == 1, "it is of another model"
     button(at, "Use this calibration").click().run()
     assert texts(at).count("its coverage does not hold") == 1

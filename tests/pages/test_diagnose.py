@@ -60,7 +60,7 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     charts = at.get("plotly_chart")
     assert len(charts) == 12
     spec = json.loads(charts[0].proto.spec)
-    assert spec["data"][0]["customdata"][0] in ("bacterial-pneumonia", "normal", "viral-pneumonia")
+    assert spec["data"][0]["customdata"][0] in ("Bacterial pneumonia", "Normal", "Viral pneumonia")
     field(at.segmented_control, "diagnose_filter").set_value("Flagged").run()
     assert "<b>photo<b>.png" in texts(at)
     assert "A colour picture" in texts(at)
@@ -76,7 +76,7 @@ def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
     assert not at.selectbox(key="diagnose_order").disabled
     [look for look in at.button if look.label == "Open viewer"][1].click().run()
     heat = at.selectbox[-1]
-    assert heat.options == ["not shown", "for bacterial-pneumonia", "for normal", "for viral-pneumonia"]
+    assert heat.options == ["not shown", "for Bacterial pneumonia", "for Normal", "for Viral pneumonia"]
     heat.set_value(0).run()
     assert "not where disease is" in texts(at)
     [verdict] = [each for each in at.segmented_control if each.label == "Your review"]
@@ -88,7 +88,7 @@ def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
     assert (row["review"], row["reviewer's diagnosis"]) == ("Another diagnosis", "normal")
     assert row["reviewer's note"] == "'=rotated"
     assert at.dataframe[-1].value.iloc[0]["review"] == ""
-    assert "Another diagnosis: normal" in texts(at)
+    assert "Another diagnosis: Normal" in texts(at)
 
 
 def test_results_say_what_they_are_of_and_which_files_are_not_classified_or_kept(diagnose, xrays, monkeypatch):

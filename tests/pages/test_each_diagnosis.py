@@ -5,11 +5,13 @@ import json
 import pytest
 
 from ppsets_core import Calibration, plan
+from ppsets_core.wording import class_names
 from tests.browser.samples import CLASSES
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import button, finish, metrics, png, release, texts
 
-CUTOFFS = dict(zip(CLASSES, (0.2, 0.001, 0.25), strict=True))
+NAMES = class_names(CLASSES)
+CUTOFFS = dict(zip(NAMES, (0.2, 0.001, 0.25), strict=True))
 
 
 @pytest.fixture
@@ -64,21 +66,21 @@ def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
     drawn = made.calibration
     assert (drawn.per, drawn.classes, drawn.method, float(made.epsilon)) == ("diagnosis", CLASSES, "sharp", 1.0)
     shown = metrics(at)
-    assert [shown[name] for name in CLASSES] == [[f"≥ {1 - threshold:.4g}"] for threshold in drawn.thresholds]
+    assert [shown[name] for name in NAMES] == [[f"≥ {1 - threshold:.4g}"] for threshold in drawn.thresholds]
     assert "for each diagnosis" in texts(at)
     at.switch_page("pages/ledger.py").run()
     row = at.dataframe[1].value.iloc[0]
-    assert row["ŝ"] == "; ".join(f"{n}: {t:.6g}" for n, t in zip(CLASSES, drawn.thresholds, strict=True))
+    assert row["ŝ"] == "; ".join(f"{n}: {t:.6g}" for n, t in zip(NAMES, drawn.thresholds, strict=True))
     at.switch_page("pages/home.py").run()
     assert not at.error
-    assert metrics(at)[CLASSES[0]] == shown[CLASSES[0]]
+    assert metrics(at)[NAMES[0]] == shown[NAMES[0]]
 
 
 def calibrated() -> Calibration:
     planned = plan(900, 0.1, 1.0, m=100, per="diagnosis", classes=3)
     public = {name: getattr(planned, name) for name in planned.__dataclass_fields__}
     facts = {"classes": CLASSES, "model": None, "unit": "record", "dataset": None, "date": "2026-01-31T12:00:00+00:00"}
-    return Calibration(drawn=tuple(1 - CUTOFFS[name] for name in CLASSES), **facts, **public)
+    return Calibration(drawn=tuple(1 - CUTOFFS[name] for name in NAMES), **facts, **public)
 
 
 def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeypatch):
@@ -93,6 +95,6 @@ def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeyp
     assert "at least its cutoff" in texts(at)
     assert "with the same diagnosis" in texts(at)
     (row,) = at.dataframe[-1].value.to_dict("records")
-    assert set(row["set"].split("; ")) == {name for name in CLASSES if row[f"p({name})"] >= CUTOFFS[name]}
+    assert set(row["set"].split("; ")) == {name for name in NAMES if row[f"p({name})"] >= CUTOFFS[name]}
     marks = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
     assert sorted(mark["x0"] for mark in marks) == pytest.approx(sorted(CUTOFFS.values()))

@@ -35,8 +35,10 @@ def results(app, screen):
 def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
     calibration = drawn(1000, 0.0)
     at = results(calibration)
-    assert any("6 of 6 X-rays are unfamiliar compared with the calibration" in one.value for one in at.error)
-    assert "The promised coverage cannot be relied on here" in at.error[0].value
+    (alarm,) = at.error
+    assert alarm.icon
+    assert "6 of 6 X-rays are unfamiliar compared with the calibration" in texts(at)
+    assert "The promised coverage cannot be relied on here" in texts(at)
     assert sum("Unfamiliar X-ray" in one.value for one in at.markdown) == 6
     assert list(at.dataframe[0].value["unfamiliar"]) == [True] * 6
 

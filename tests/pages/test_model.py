@@ -53,7 +53,7 @@ def test_the_card_shows_what_the_bundled_scores_say(model_screen):
     expected = report(records.probabilities, records.labels)
     assert metrics(at)["Accuracy"] == [f"{100 * expected.accuracy:.1f}%"]
     table = at.dataframe[0].value.set_index("class")
-    assert float(table.loc["viral-pneumonia", "in its set"].rstrip("%")) < 90, "coverage is an average"
+    assert float(table.loc["Viral pneumonia", "in its set"].rstrip("%")) < 90, "coverage is an average"
     assert "sets of 1 in" in texts(at)
     assert "children aged 1–5 from one hospital" in texts(at)
     assert metrics(at)["Calibration error"] == [f"{expected.calibration_error:.3f}"]
@@ -155,7 +155,7 @@ def test_fine_tuning_is_refused_cancelled_or_used(model_screen, labelled_zip):
     assert "Accuracy" not in metrics(at)
     begin("mine.zip", labelled_zip)
     finish(at, "tuning_job")
-    assert "30 X-rays, classes bacterial-pneumonia, normal, viral-pneumonia" in texts(at)
+    assert "30 X-rays, classes Bacterial pneumonia, Normal, Viral pneumonia" in texts(at)
     assert "Privacy spent" not in metrics(at)
     assert "normal/notes.txt" in at.dataframe[0].value["file"].tolist()
     button(at, "Use this model").click().run()

@@ -18,6 +18,7 @@ from ppsets_core.method.calibration_json import read_calibration
 from ppsets_core.places import ASSETS
 from ppsets_core.reports import sets as sets_module
 from ppsets_core.reports.sets import sets_report
+from ppsets_core.wording import class_names
 from ppsets_core.xrays import Picture, Refused
 from tests.diagnose.made import xray_sets
 from tests.ledger.spending import records_of
@@ -91,7 +92,7 @@ def test_on_the_command_line_folders_named_after_diagnoses_are_checked(tmp_path,
     told, read = capsys.readouterr().out, Read(out.read_text(encoding="utf-8"))
     assert len(read.addresses) == 1
     members = re.search(r"synthetic_02_normal.png\s+(\S.*)", told)[1].split(", ")
-    assert all(member in read.words for member in members)
+    assert all(f"{class_names([slug])[0]} {share}" in read.words for slug, share in map(str.split, members))
     assert main(["check", str(xrays.parent), "--calibration", str(saved)]) == 0
     assert capsys.readouterr().out.splitlines()[0] in read.words
     assert main(command) == 2

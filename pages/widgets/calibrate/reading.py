@@ -12,6 +12,7 @@ from ppsets_core.data import of_split
 from ppsets_core.data.counts import DescribedRecords, Selection
 from ppsets_core.data.parts import parts_in_words
 from ppsets_core.files import Refused
+from ppsets_core.wording import class_names
 
 ALL_PARTS = "All of them"
 ONE_EACH = "One X-ray of each patient"
@@ -78,7 +79,7 @@ def _numbers(read: int, chosen: DescribedRecords) -> None:
         st.metric("Diagnoses", len(chosen.classes) or "scores only", width="content")
         st.metric("Records used", f"{len(chosen):,}", help="n in the formulas. It is public.", width="content")
     if chosen.classes:
-        st.caption("Diagnoses: " + as_text(", ".join(chosen.classes)))
+        st.caption("Diagnoses: " + as_text(", ".join(class_names(chosen.classes))))
 
 
 def _protection(chosen: DescribedRecords) -> str:

@@ -102,7 +102,7 @@ def _offer_earlier(ledger: Ledger, records: DescribedRecords, terms: Terms) -> N
     if not earlier:
         return
     last, name = earlier[-1], terms.account.name
-    st.caption(as_text(f"Last release of '{name}': {describe(last, last.unit)}. Using it again costs nothing."))
+    st.caption(as_text(f"Last release of '{name}': {describe(last)}. Using it again costs nothing."))
     if st.button("Use the last release again", key="reuse"):
         keep_result(terms, last)
         st.rerun()

@@ -41,7 +41,7 @@ from ppsets_core.method.counts import Counts
 from ppsets_core.method.plan import Plan
 from ppsets_core.model.folder_records import patients_note, records_of
 from ppsets_core.run import Executor
-from ppsets_core.wording import describe
+from ppsets_core.wording import class_names, describe
 from ppsets_core.xrays import XrayFolder, read_folder
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _offer(folder: XrayFolder, name: str) -> None:
     if not folder.classes:
         st.error("These X-rays have no labels, and calibrating needs the true diagnosis of each. See above for how.")
         return
-    st.caption(as_text(f"Labels: {', '.join(folder.classes)}. Use {model_name()} for diagnosis, too."))
+    st.caption(as_text(f"Labels: {', '.join(class_names(folder.classes))}. Use {model_name()} for diagnosis, too."))
     if st.button(f"Classify {count}", key="classify", type="primary"):
         model = active_model()
         start_job(_JOB, lambda report: _classified(model, folder, name, report))

@@ -31,7 +31,7 @@ def show_check(sets: SetTable, of: str, name: str) -> None:
     if sets.check is None:
         return
     with st.container(border=True, key="check"):
-        show_numbers(sets.check)
+        show_numbers(sets.shown().check or sets.check)
         if may(CURATOR):
             with st.expander("Private check: counts that may be shown to others"):
                 _private(sets.records.labelled(), sets.calibration, of, name)

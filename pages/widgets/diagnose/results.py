@@ -48,12 +48,13 @@ def show_results(examined: Examined, calibration: BaseCalibration) -> None:
         st.info("These X-rays are **synthetic**: computer-generated, not real patients.", icon=":material/science:")
     show_downloads(sets, marks=examined.marks, synthetic=examined.synthetic)
     show_check(sets, f"{examined.id}-{group}", "checked X-rays")
+    shown = sets.shown()
     cards, table = st.tabs(["Cards", "Table"])
     with cards:
-        _cards(sets, examined)
+        _cards(shown, examined)
     with table:
-        rows = as_table(sets, marks=examined.marks).to_pylist()
-        in_download = ["diagnoses", *(f"p({name})" for name in sets.classes)]
+        rows = as_table(shown, marks=examined.marks).to_pylist()
+        in_download = ["diagnoses", *(f"p({name})" for name in shown.classes)]
         st.dataframe(
             rows,
             hide_index=True,

@@ -1,7 +1,7 @@
 """A table of a model's own probabilities: an upload with its sets, or a data set of the server with their counts."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 import streamlit as st
@@ -23,6 +23,7 @@ from ppsets_core.files.names import shown_name
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import Check, check_counts
 from ppsets_core.run import Executor
+from ppsets_core.wording import class_names
 
 MOST_SHOWN = 100_000
 EXAMPLE = """id,bacterial-pneumonia,normal,viral-pneumonia
@@ -75,7 +76,9 @@ def _show_sets(sets: SetTable, of: str, name: str) -> None:
     rows = sets.rows(choose_reading(sets, "Rows", f"table_filter_{of}", missed=True))
     if len(rows) > MOST_SHOWN:
         st.caption(f"The first {MOST_SHOWN:,} rows are shown; a download has all.")
-    st.dataframe(as_table(sets, rows[:MOST_SHOWN]), hide_index=True, alt="Every row with its set and probabilities")
+    st.dataframe(
+        as_table(sets.shown(), rows[:MOST_SHOWN]), hide_index=True, alt="Every row with its set and probabilities"
+    )
     show_downloads(sets)
 
 
@@ -116,7 +119,9 @@ def _find(path: Path, calibration: BaseCalibration, executor: Executor, report: 
         checked = Selection(data_set, 0, 0, executor=executor, progress=report).coverage(calibration)
     except InputError as error:
         return Found(path, calibration, data_set, counts, None, str(error))
-    return Found(path, calibration, data_set, counts, check_counts(checked))
+    return Found(
+        path, calibration, data_set, counts, check_counts(replace(checked, classes=class_names(checked.classes)))
+    )
 
 
 def _show_found(found: Found) -> None:

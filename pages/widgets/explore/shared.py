@@ -18,6 +18,7 @@ from ppsets_core.data.records import chosen
 from ppsets_core.explore.labelled import Labelled, simulated_records
 from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
 from ppsets_core.method.sets import conformity_scores
+from ppsets_core.wording import class_names
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000
@@ -127,7 +128,7 @@ def _from_file(records: Records) -> PublicRecords:
         st.caption(f"Of these, {MOST:,} drawn at random are looked at.")
         records = chosen(records, np.sort(np.random.default_rng(0).choice(len(records), MOST, replace=False)))
     labelled = None if records.probabilities is None else Labelled.of(records)
-    return PublicRecords(records.source, records.scores, labelled, records.classes)
+    return PublicRecords(records.source, records.scores, labelled, class_names(records.classes))
 
 
 def choose_setting() -> tuple[float, float, int]:

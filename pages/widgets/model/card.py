@@ -8,6 +8,7 @@ from ppsets_core.explore.figures import confusion_figure, reliability_figure
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.model.report import ModelReport, report
 from ppsets_core.places import MODELS
+from ppsets_core.wording import class_names
 
 ALPHA, FEW = 0.1, 20
 ERROR_HELP = "How far, on average, the probability it gives is from how often it is right (15 bins)."
@@ -16,7 +17,7 @@ CARD = MODELS / "README.md"
 
 def show_card() -> None:
     records = bundled_scores()
-    labelled = Labelled.of(records)
+    labelled, classes = Labelled.of(records), class_names(records.classes)
     found = report(labelled.probabilities, labelled.labels)
     st.write(
         f"The bundled ResNet-18, on {found.n:,} CoronaHack X-rays of patients that it was not trained on. "
@@ -25,13 +26,13 @@ def show_card() -> None:
     _numbers(found)
     left, right = st.columns(2)
     left.subheader("Confusion matrix", anchor=False)
-    confusion = confusion_figure(records.classes, found.confusion)
+    confusion = confusion_figure(classes, found.confusion)
     left.plotly_chart(confusion, key="model_confusion", alt="Counts of true against said")
     right.subheader("Are its probabilities reliable?", anchor=False)
     reliability = reliability_figure(found.reliability)
     right.plotly_chart(reliability, key="model_reliability", alt="Share right against probability given")
     sets = _sets()
-    recalls = zip(records.classes, found.recalls, found.confusion.sum(axis=1), sets.coverage_by_class, strict=True)
+    recalls = zip(classes, found.recalls, found.confusion.sum(axis=1), sets.coverage_by_class, strict=True)
     st.dataframe(
         [
             {"class": name, "X-rays": int(n), "recognised": f"{100 * recall:.1f}%", "in its set": f"{100 * held:.1f}%"}

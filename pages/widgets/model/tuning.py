@@ -14,7 +14,7 @@ from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, offer_download, show_refused
 from ppsets_core.explore.figures import training_figure
 from ppsets_core.ledger.training import TrainingPayment
-from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING
+from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING, class_names
 
 _JOB, _DONE, TRAINING = JobKey[Tuned]("tuning_job"), "tuned", "training"
 USUAL_BUDGET = 5.0
@@ -86,7 +86,11 @@ def _show(tuned: Tuned) -> None:
         spent = f"ε = {tuned.result.epsilon:.3g}"
         right.metric("Privacy spent", spent, help=f"At δ = {tuned.privacy.delta:g}, by Opacus's accountant.")
         st.caption(as_text(f"{PRIVATE_TRAINING} Charged to '{tuned.payer}' before it began."))
-    st.caption(as_text(f"{tuned.xrays:,} X-rays, classes {', '.join(tuned.result.model.classes)}; from {tuned.base}."))
+    st.caption(
+        as_text(
+            f"{tuned.xrays:,} X-rays, classes {', '.join(class_names(tuned.result.model.classes))}; from {tuned.base}."
+        )
+    )
     show_refused(tuned.refused)
     st.plotly_chart(training_figure(tuned.epochs), key="tune_loss", alt="Loss and held-out accuracy by epoch")
     with st.container(horizontal=True):

@@ -104,9 +104,12 @@ def _choose_mark(row: SetRow, examined: Examined) -> None:
     )
     mark = replace(mark, verdict=verdict or "")
     if verdict == "another":
-        names = [*row.classes, OTHER]
+        classes = examined.xrays.records.classes  # as exports write them
+        names, shown = [*classes, OTHER], dict(zip(classes, row.classes, strict=True)) | {OTHER: OTHER}
         place = names.index(mark.diagnosis) if mark.diagnosis in names else None
-        chosen = st.selectbox("Which", names, place, key=f"diagnosis-{key}", placeholder="Choose a diagnosis")
+        chosen = st.selectbox(
+            "Which", names, place, shown.__getitem__, key=f"diagnosis-{key}", placeholder="Choose a diagnosis"
+        )
         mark = replace(mark, diagnosis=chosen or "")
     note = st.text_area("Note", mark.note, max_chars=MOST_LETTERS, height=80, key=f"note-{key}")
     examined.marks.put(row, replace(mark, note=note or ""))
