@@ -23,6 +23,7 @@ from ppsets_core.model_fingerprint import new_fingerprint
 
 _ACCOUNTANT = "prv"
 _TOLERANCE = 0.003
+_RANDOM_STEPS = 2**24  # torch.rand's numbers are multiples of 1 / 2²⁴, so a batch is drawn at such a rate
 
 
 @dataclass(frozen=True)
@@ -183,25 +184,37 @@ def make_private(
     privacy: Privacy,
     generator: torch.Generator,
 ) -> tuple[nn.Module, Optimizer, DataLoader, Callable[[], float]]:
-    """Opacus's wrappers of the three, and a function that returns the ε spent so far."""
+    """Opacus's wrappers of the three, and a function that returns the ε spent so far.
+
+    The steps and the sampling rate are given to the accountant, not left to Opacus, which derives both from 1 / batches
+    in floating point. Refused if they would cost more than `privacy`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from opacus import PrivacyEngine
+        from opacus.accountants import create_accountant
         from opacus.accountants.utils import get_noise_multiplier
 
         assert isinstance(loader.dataset, Sized)
         if privacy.delta >= 1 / len(loader.dataset):
             raise InputError(f"δ must be below 1 / {len(loader.dataset)}, one over the number of X-rays trained on.")
+        batches = len(loader)
+        rate = math.ceil(_RANDOM_STEPS / batches) / _RANDOM_STEPS
         noise = get_noise_multiplier(
             target_epsilon=privacy.epsilon,
             target_delta=privacy.delta,
-            sample_rate=1 / len(loader),
-            epochs=epochs,
+            sample_rate=rate,
+            steps=epochs * batches,
             accountant=_ACCOUNTANT,
             epsilon_tolerance=_TOLERANCE * privacy.epsilon,
         )
+        planned = create_accountant(_ACCOUNTANT)
+        planned.history = [(noise, rate, epochs * batches)]
+        if not planned.get_epsilon(privacy.delta) <= privacy.epsilon:
+            raise InputError(
+                f"{epochs * batches} steps would cost more than ε = {privacy.epsilon}. Train fewer epochs."
+            )
         engine = PrivacyEngine(accountant=_ACCOUNTANT)
-        wrapped = engine.make_private(
+        training, private_optimiser, batches_drawn = engine.make_private(
             module=layer,
             optimizer=optimiser,
             data_loader=loader,
@@ -209,6 +222,8 @@ def make_private(
             max_grad_norm=privacy.clip,
             noise_generator=generator,
         )
+        batches_drawn.batch_sampler.steps = batches
+        private_optimiser.attach_step_hook(engine.accountant.get_optimizer_hook_fn(sample_rate=rate))
     warnings.filterwarnings("ignore", message="Full backward hook is firing")
 
     def spent() -> float:
@@ -216,4 +231,4 @@ def make_private(
             warnings.simplefilter("ignore")
             return engine.get_epsilon(privacy.delta)
 
-    return *wrapped, spent
+    return training, private_optimiser, batches_drawn, spent

@@ -49,7 +49,7 @@ class XrayModel:
 
     @cached_property
     def fast_network(self) -> nn.Module:
-        """The same network, fused, as prediction runs it."""
+        """The network with fused layers, as prediction runs it."""
         return fused(self.network)
 
 

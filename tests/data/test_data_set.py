@@ -36,7 +36,7 @@ def who(records: Records) -> Counter:
 
 
 class Who:
-    """The same of batches."""
+    """Accumulates `who` over batches."""
 
     def __init__(self) -> None:
         self.found: Counter = Counter()

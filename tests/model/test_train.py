@@ -4,7 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from opacus.accountants import PRVAccountant
 from PIL import Image
+from torch.utils.data import DataLoader, TensorDataset
 
 from ppsets_core.errors import InputError
 from ppsets_core.model import load_model, predict, save_model
@@ -80,15 +82,74 @@ def test_the_networks_look_at_the_x_rays_is_told_and_may_be_stopped():
         fine_tune_last_layer(small_model(), training_set(12), RECIPE, progress=stop)
 
 
-def private():
-    """DP-SGD in 20 steps an epoch, which the accountant weighs quickly."""
-    recipe = LastLayerRecipe(epochs=3, batch_size=5)
-    return fine_tune_last_layer(small_model(), training_set(37), recipe, privacy=Privacy(0.5, delta=1e-3))
+def private_run(monkeypatch, n, batch_size, epochs, epsilon):
+    """Train privately on noise in place of the network's features.
+
+    Return what was charged before the first step, the ε of the steps really made at the rate really drawn, and the
+    result."""
+    greys, labels = torch.zeros(n, 1, 8, 8, dtype=torch.uint8), torch.arange(n) % 3
+    data = TrainingSet(greys, labels, tuple(map(str, range(n))), CLASSES)
+    steps, made, charged = [], {}, []
+
+    def spied(*given, make_private=last_layer.make_private):
+        training, optimiser, loader, spent = make_private(*given)
+        made.update(noise=optimiser.noise_multiplier, rate=loader.batch_sampler.sample_rate)
+        monkeypatch.setattr(optimiser, "add_noise", lambda add=optimiser.add_noise: steps.append(1) or add())
+        return training, optimiser, loader, spent
+
+    monkeypatch.setattr(last_layer, "features", lambda *_: torch.randn(n, 16))
+    monkeypatch.setattr(last_layer, "make_private", spied)
+    tuned = fine_tune_last_layer(
+        small_model(),
+        data,
+        LastLayerRecipe(epochs=epochs, batch_size=batch_size, held_out=0.0),
+        privacy=Privacy(epsilon, 0.1 / n),
+        charge=lambda people: charged.append((len(people), len(steps))),
+    )
+    monkeypatch.undo()
+    accountant = PRVAccountant()
+    accountant.history = [(made["noise"], made["rate"], len(steps))]
+    return charged, accountant.get_epsilon(0.1 / n), tuned
 
 
-def test_dp_sgd_spends_what_was_asked_and_its_noise_never_repeats():
-    one, other = private(), private()
-    assert 0.99 * 0.5 <= one.epsilon <= 0.5
+@pytest.mark.parametrize(
+    ("n", "batch_size", "epochs", "epsilon"),
+    [(186, 2, 1, 1.0), (198, 2, 1, 4.0), (150, 2, 3, 1.0), (8, 8, 9, 8.0)],
+)
+def test_the_steps_made_cost_no_more_than_is_charged_for(monkeypatch, n, batch_size, epochs, epsilon):
+    charged, true, tuned = private_run(monkeypatch, n, batch_size, epochs, epsilon)
+    assert charged == [(n, 0)]
+    assert 0.99 * epsilon <= true <= epsilon
+    assert tuned.epsilon == pytest.approx(true, rel=1e-4)
+    assert tuned.epsilon <= epsilon
+
+
+def test_for_every_number_of_batches_the_noise_is_for_the_steps_and_the_rate_that_are_drawn(monkeypatch):
+    """1 / (1 / 49) is below 49 in floating point: Opacus's own defaults plan or make a step too few."""
+    asked, counted = {}, []
+    monkeypatch.setattr("opacus.accountants.utils.get_noise_multiplier", lambda **given: asked.update(given) or 50.0)
+    monkeypatch.setattr(PRVAccountant, "get_epsilon", lambda self, delta: counted.append(list(self.history)) or 0.0)
+    for batches in range(1, 400):
+        layer, loader = torch.nn.Linear(1, 2), DataLoader(TensorDataset(torch.zeros(2 * batches, 1)), batch_size=2)
+        given = layer, torch.optim.SGD(layer.parameters(), lr=1.0), loader, 7, Privacy(1.0, 1e-4), torch.Generator()
+        training, optimiser, loader, spent = last_layer.make_private(*given)
+        assert asked["steps"] == 7 * batches == 7 * sum(1 for _ in loader.batch_sampler)
+        training(torch.zeros(2, 1)).sum().backward()
+        optimiser.step()
+        spent()
+        assert counted[-1] == [(50.0, asked["sample_rate"], 1)]
+        drawn = torch.tensor(loader.batch_sampler.sample_rate, dtype=torch.float32).item()
+        assert drawn - 2**-31 <= asked["sample_rate"] < drawn + 2**-24
+
+
+def test_steps_that_would_cost_more_than_asked_are_refused_before_the_charge(monkeypatch):
+    monkeypatch.setattr("opacus.accountants.utils.get_noise_multiplier", lambda **_: 0.8)
+    with pytest.raises(InputError, match=r"30 steps would cost more than ε = 0\.5"):
+        private_run(monkeypatch, 40, 4, 3, 0.5)
+
+
+def test_the_noise_of_dp_sgd_never_repeats(monkeypatch):
+    (_, _, one), (_, _, other) = (private_run(monkeypatch, 20, 4, 2, 0.5) for _ in range(2))
     assert one.model.temperature == 1.0
     assert torch.isfinite(one.model.network.fc.weight).all()
     assert not torch.equal(one.model.network.fc.weight, other.model.network.fc.weight)

@@ -45,7 +45,7 @@ def test_every_diagnosis_is_covered_as_often_as_asked(scores, count, alpha, epsi
 
 
 def test_a_smaller_rank_would_be_noticed():
-    """The same measure falls short of the promise if the rule aims at the middle."""
+    """If the rule aimed at the middle, this measure would fall short of the promise."""
     chosen = plan(N, 0.1, 8.0, per=DIAGNOSIS, classes=CLASSES)
     halfway = replace(chosen.mechanism_for(100), rank=50)
     runs = runs_of(np.random.default_rng(11).random(100), chosen.m)

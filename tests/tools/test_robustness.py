@@ -1,4 +1,4 @@
-"""The same X-rays as other machines and exports give them: seen alike, and recognised as before."""
+"""X-rays as other machines and exports give them: seen alike, and recognised as before."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The same files by directory, zip, upload and list; and directories that mean harm."""
+"""One set of files by directory, zip, upload and list; and directories that mean harm."""
 
 import os
 
