@@ -155,8 +155,7 @@ def meaning(drawn: BaseCalibration) -> str:
     """Which diagnoses a set lists."""
     if drawn.per is None:
         return f"The set lists every diagnosis with probability ≥ {drawn.cutoff:.4g}."
-    pairs = zip(names_of(drawn), drawn.thresholds, strict=True)
-    needed = ", ".join(f"{name} {1 - threshold:.4g}" for name, threshold in pairs)
+    needed = ", ".join(f"{name} {cutoff:.4g}" for name, cutoff in zip(names_of(drawn), drawn.cutoffs, strict=True))
     if drawn.per == DIAGNOSIS:
         return f"The set lists every diagnosis whose probability is at least its cutoff: {needed}."
     return f"The set lists every diagnosis whose probability is at least the cutoff of the {drawn.per}: {needed}."

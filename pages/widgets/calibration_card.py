@@ -12,7 +12,7 @@ from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yam
 from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, names_of, scope
 
 MOST_SHOWN = 6
-NEEDED = "1 − ŝ: the probability that the model must give a diagnosis for it to be in the set."
+NEEDED = "1 − ŝ: the least probability that is in the set."
 FAMILIAR_HELP = "τ̂: an X-ray whose novelty is above it is marked as unfamiliar. 0 is most familiar."
 
 

@@ -23,6 +23,7 @@ from ppsets_core.data.columns import (
 from ppsets_core.errors import FileError
 from ppsets_core.files.column_names import RESERVED, column_name
 from ppsets_core.files.handles import READABLE, open_zip
+from ppsets_core.method.bins import is_half
 from ppsets_core.validation import Location
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _arrow(name: str, cells: Cells, source: str) -> "pa.Array | None":
         if cells.dtype.kind in "biuU":
             return pa.array(cells.astype(cells.dtype.newbyteorder("=")))
         if cells.dtype.kind == "f":
-            return pa.array(cells.astype(np.float64, copy=False))
+            return pa.array(cells.astype(np.float16 if is_half(cells) else np.float64, copy=False))
     except (pa.ArrowException, UnicodeError):
         pass  # bytes that are no text
     if name in RESERVED:
@@ -197,7 +198,7 @@ def _arrow_of_list(cells: Sequence[Any]) -> "pa.Array":
 
 def _class_columns(rows: Cells, class_names: Cells | None, source: str) -> dict[str, np.ndarray]:
     try:
-        array = np.asarray(rows, dtype=np.float64)
+        array = np.asarray(rows) if is_half(rows) else np.asarray(rows, dtype=np.float64)
         if array.ndim != 2 or np.iscomplexobj(rows):
             raise ValueError
     except (TypeError, ValueError, OverflowError):

@@ -35,10 +35,13 @@ INDEX = re.compile(r"unnamed:.*|__index_level_\d+__", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of equal length: float64 (nan where a cell is no number), or TEXTS ('' where it is empty)."""
+    """Columns of equal length: float64 (nan where a cell is no number), or TEXTS ('' where it is empty).
+
+    `half_precision`: those of the numbers that were stored as float16."""
 
     location: Location
     values: dict[str, np.ndarray]
+    half_precision: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(next(iter(self.values.values()), ()))
@@ -48,7 +51,7 @@ class Columns:
         numbers = self.location.rows
         kept = np.asarray(range(1, len(self) + 1) if numbers is None else numbers)[rows]
         values = {name: column[rows] for name, column in self.values.items()}
-        return Columns(replace(self.location, rows=kept), values)
+        return replace(self, location=replace(self.location, rows=kept), values=values)
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,12 @@ def is_number(kind: "pa.DataType") -> bool:
     return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
 
 
+def _is_half(kind: "pa.DataType") -> bool:
+    from pyarrow import types
+
+    return types.is_float16(kind.value_type if types.is_dictionary(kind) else kind)
+
+
 def is_text(kind: "pa.DataType") -> bool:
     from pyarrow import types
 
@@ -156,7 +165,8 @@ def columns_of(batch: RawBatch, wanted: Sequence[str], texts: Collection[str]) -
     }
     if len({len(column) for column in values.values()}) > 1:
         raise FileError(f"{source}: the columns are not all of one length; give one entry per record in each.")
-    return Columns(batch.location, values)
+    half = frozenset(name for name in wanted if name not in texts and _is_half(batch.arrays[name].type))
+    return Columns(batch.location, values, half)
 
 
 def numbers(array: "pa.Array") -> np.ndarray:

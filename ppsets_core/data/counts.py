@@ -11,7 +11,7 @@ from ppsets_core.data.records import Records, chosen
 from ppsets_core.data.score_file import patients_in
 from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.method.bins import BinCounter
+from ppsets_core.method.bins import BinCounter, is_half
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
 from ppsets_core.method.check import Check, check_counts
 from ppsets_core.method.counts import (
@@ -101,8 +101,7 @@ def as_records(records: Records | np.ndarray | Sequence[float]) -> Records:
     """Bare scores as records of which nothing else is known."""
     if isinstance(records, Records):
         return records
-    scores = check_scores(np.asarray(records) if isinstance(records, np.ndarray) else records)
-    return Records("scores", scores)
+    return Records("scores", check_scores(records), half_precision=is_half(records))
 
 
 def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = None) -> Counts:
@@ -132,7 +131,12 @@ def cover_records(
         raise InputError(f"{records.source}: there is no column '{calibration.per}' that says each record's group.")
     own = records.groups[str(calibration.per)] if calibration.group_names else None
     names = None if own is None else own.tolist()
-    members = prediction_sets(records.probabilities, calibration, classes=records.classes, groups=names)
+    members = prediction_sets(
+        *(records.probabilities, calibration),
+        classes=records.classes,
+        groups=names,
+        half_precision=records.half_precision,
+    )
     covered, missed = coverage_counts(members, records.labels)
     inside = members[np.arange(len(records)), records.labels]
     groups = [
@@ -325,10 +329,12 @@ class _Counting:
         if sum(target.m for target in planned.targets) > MOST_CELLS:
             raise InputError(f"{planned.groups:,} thresholds of {planned.m:,} bins are too many; choose a smaller m.")
         self._plan, self._cohort, self._n = planned, None if cohorts is None else cohorts(), 0
+        self._half = False
         self._counters = [BinCounter(target.m) for target in planned.targets]
 
     def add(self, records: Records) -> None:
         self._n += len(records)
+        self._half |= records.half_precision
         if self._cohort is not None:
             self._cohort.add(records)
         for target, counter in zip(self._plan.targets, self._counters, strict=True):
@@ -336,7 +342,8 @@ class _Counting:
 
     def total(self, facts: tuple[str, tuple[str, ...], str | None, str], read: int) -> Counts:
         bins = tuple(counter.total() for counter in self._counters)
-        return Counts(*facts, self._n, read, self._plan, bins, None if self._cohort is None else self._cohort.total())
+        cohort = None if self._cohort is None else self._cohort.total()
+        return Counts(*facts, self._n, read, self._plan, bins, cohort, self._half)
 
 
 def _values(target: Target, records: Records, planned: Plan) -> np.ndarray:

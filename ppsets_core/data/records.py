@@ -31,6 +31,7 @@ class Records:
     novelty: how unfamiliar each is to the model, in [0, 1].
     splits, left_out: the part of the data each is of, and how many rows of the training part were left out.
     identifiers: the file's own columns that say which row is which, else the number of the row; of new patients only.
+    half_precision: whether scores, probabilities or novelty were stored as float16.
     """
 
     source: str
@@ -46,6 +47,7 @@ class Records:
     splits: np.ndarray | None = None
     left_out: int = 0
     identifiers: Mapping[str, np.ndarray] = field(default_factory=lambda: NOTHING)
+    half_precision: bool = False
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -142,6 +144,8 @@ def joined(batches: Sequence[Records], source: str) -> Records:
     def join(values: list) -> Any:
         if isinstance(values[0], np.ndarray):
             return np.concatenate(values)
+        if isinstance(values[0], bool):
+            return any(values)
         if isinstance(values[0], Mapping):
             return {name: np.concatenate([value[name] for value in values]) for name in values[0]}
         return values[0]

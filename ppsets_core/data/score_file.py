@@ -60,6 +60,7 @@ def records_of(
         "groups": _groups(columns, group),
         "novelty": _novelty(columns),
         "splits": values.get("split"),
+        "half_precision": not columns.half_precision.isdisjoint([*numeric, "score", "novelty"]),
     }
     if labels == "optional" or ("label" in values and "score" not in values and len(numeric) >= 2):
         facts["identifiers"] = _identifiers(columns) if labels == "optional" else {}

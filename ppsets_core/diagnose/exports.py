@@ -135,8 +135,11 @@ def summary_of(counts: SetCounts, origin: Provenance, notes: Sequence[str]) -> d
     if calibration.per is None:
         thresholds = {"threshold": calibration.threshold, "cutoff": calibration.cutoff}
     else:
-        by_name = dict(zip(calibration.names, calibration.thresholds, strict=True))
-        thresholds = {"thresholds": by_name, "cutoffs": {name: 1 - value for name, value in by_name.items()}}
+        names = calibration.names
+        thresholds = {
+            "thresholds": dict(zip(names, calibration.thresholds, strict=True)),
+            "cutoffs": dict(zip(names, calibration.cutoffs, strict=True)),
+        }
     return {
         "counts": counts.readings,
         "novelty": counts.alarm(calibration, origin.model).document(),

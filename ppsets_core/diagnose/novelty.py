@@ -11,6 +11,7 @@ import numpy as np
 
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import FileError
+from ppsets_core.method.bins import limit
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.intervals import beta_quantile, binomial_at_least
 from ppsets_core.method.plan import NOVELTY_ALPHA, Target
@@ -51,9 +52,10 @@ class NoveltyThreshold:
     rate: float = 1.0
     words: str = ""
 
-    def unfamiliar(self, novelty: np.ndarray | None) -> np.ndarray | None:
-        """Which X-rays are unfamiliar; None where that cannot be known."""
-        return None if self.value is None or novelty is None else novelty > self.value
+    def unfamiliar(self, novelty: np.ndarray | None, half_precision: bool = False) -> np.ndarray | None:
+        """Which X-rays are unfamiliar; None where that cannot be known. At most `alpha` is promised, so one at the
+        threshold but for rounding is not."""
+        return None if self.value is None or novelty is None else novelty > limit(self.value, half_precision)
 
 
 def novelty_threshold_for(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold:

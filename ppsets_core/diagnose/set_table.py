@@ -127,9 +127,9 @@ class SetTable:
     @cached_property
     def cutoffs(self) -> np.ndarray:
         """The probability that each diagnosis needed to be in the set, (N, K)."""
-        groups = _groups(self.records, self.calibration)
-        thresholds = self.calibration.class_thresholds(len(self), len(self.classes), groups)
-        return np.broadcast_to(1 - thresholds, self.members.shape)
+        groups, half = _groups(self.records, self.calibration), self.records.half_precision
+        cutoffs = self.calibration.class_cutoffs(len(self), len(self.classes), groups, half)
+        return np.broadcast_to(cutoffs, self.members.shape)
 
     @cached_property
     def covered(self) -> np.ndarray:
@@ -148,7 +148,8 @@ class SetTable:
     @cached_property
     def unfamiliar(self) -> np.ndarray | None:
         """Which records are unfamiliar; None where that cannot be known."""
-        return self.novelty_threshold.unfamiliar(self.records.novelty)
+        half = self.records.half_precision or self.calibration.half_precision
+        return self.novelty_threshold.unfamiliar(self.records.novelty, half)
 
     @cached_property
     def counts(self) -> SetCounts:
@@ -275,7 +276,12 @@ def sets_of(
         records = replace(records, groups={str(calibration.per): np.full(len(records), group)})
     assert records.probabilities is not None
     groups = _groups(records, calibration)
-    members = prediction_sets(records.probabilities, calibration, classes=records.classes, groups=groups)
+    members = prediction_sets(
+        *(records.probabilities, calibration),
+        classes=records.classes,
+        groups=groups,
+        half_precision=records.half_precision,
+    )
     return SetTable(records, calibration, members, group, xrays)
 
 

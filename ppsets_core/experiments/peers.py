@@ -29,7 +29,7 @@ from ppsets_core.experiments.findings import Findings, Table, joined, standard_e
 from ppsets_core.explore import NONPRIVATE, label_of
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import SKY, Look, add_goal, add_line, figure, log_ticks, look_of
-from ppsets_core.method.bins import runs_of
+from ppsets_core.method.bins import limit, runs_of
 from ppsets_core.method.draw import draw_simulation
 from ppsets_core.method.plan import Plan, plan
 from ppsets_core.method.rules import RULES
@@ -183,10 +183,11 @@ class _Splits:
         return self.trial(np.array(bins) / m)
 
     def trial(self, thresholds: np.ndarray, trivial: bool = False) -> Trial:
-        coverage = (self._held_out <= thresholds[:, None]).mean(axis=1)
+        limits = limit(thresholds)[:, None]
+        coverage = (self._held_out <= limits).mean(axis=1)
         sizes = np.zeros(len(thresholds))
         for column in self._class_scores.T:
-            sizes += (column[self._others] <= thresholds[:, None]).mean(axis=1)
+            sizes += (column[self._others] <= limits).mean(axis=1)
         return Trial(coverage, sizes, trivial)
 
 

@@ -94,7 +94,7 @@ def figures(sets: SetTable) -> dict[str, go.Figure]:
     for number in range(len(sets)):
         row = sets[number]
         figs[f"X-ray {number + 1}: {row.name}"] = _picture(row)
-        figs[f"X-ray {number + 1}: its set"] = softmax_figure(sets.classes, row.shares, 1 - sets.cutoffs[number])
+        figs[f"X-ray {number + 1}: its set"] = softmax_figure(sets.classes, row.shares, sets.cutoffs[number])
     return figs
 
 

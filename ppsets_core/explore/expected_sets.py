@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import BLUE, GOAL, GREY, ORANGE, VERMILLION, as_text, figure
-from ppsets_core.method.bins import Runs, bin_index, runs_around
+from ppsets_core.method.bins import Runs, bin_index, limit, runs_around
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.rules.mechanism import run_probabilities
 from ppsets_core.method.sets import conformal_rank, conformity_scores
@@ -66,17 +66,19 @@ class _Curves:
         self.shares = np.bincount(self.labels, minlength=self.classes) / len(self.labels)
         self.own = [np.sort(self.scores[self.labels == c]) for c in range(self.classes)]
         self._all = [np.sort(column) for column in (1 - records.probabilities).T]
+        self._half = records.half_precision
 
     def at(self, c: int, threshold: float) -> list[float]:
         """(share of all records with class c in their set, share of its own records covered)."""
-        pair = (self._all[c], self.own[c])
-        return [np.searchsorted(values, threshold, side="right") / max(1, len(values)) for values in pair]
+        pair, upto = (self._all[c], self.own[c]), limit(threshold, self._half)
+        return [int(np.searchsorted(values, upto, side="right")) / max(1, len(values)) for values in pair]
 
     def over_runs(self, c: int, runs: Runs, m: int) -> np.ndarray:
         """What `at` gives, averaged over the edges of each run of bins."""
-        shares = []
+        shares, limits = [], limit(np.arange(1, m + 1) / m, self._half)
         for values in (self._all[c], self.own[c]):
-            upto = np.cumsum(np.cumsum(np.bincount(bin_index(values, m), minlength=m + 1)))
+            joins = 1 + np.searchsorted(limits, values)  # the first edge whose set has them
+            upto = np.cumsum(np.cumsum(np.bincount(joins, minlength=m + 1)))
             summed = upto[runs.last] - upto[runs.first - 1]
             shares.append(summed / np.maximum(runs.bins, 1) / max(1, len(values)))
         return np.stack(shares, axis=-1)

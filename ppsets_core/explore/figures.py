@@ -17,14 +17,14 @@ _SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black 
 
 
 def softmax_figure(
-    classes: Sequence[str], probabilities: np.ndarray, thresholds: Sequence[float], most: int = 8
+    classes: Sequence[str], probabilities: np.ndarray, cutoffs: Sequence[float], most: int = 8
 ) -> go.Figure:
-    """Likeliest classes first, each named above its bar; those that reach their cutoff 1 − ŝ are in the set, green.
+    """Likeliest classes first, each named above its bar; those that reach their cutoff are in the set, green.
 
-    `thresholds`: one for each class, which may all be the same.
+    `cutoffs`: one for each class, which may all be the same.
     """
     order = np.argsort(-probabilities, kind="stable")[:most]
-    inside = (1 - probabilities <= np.asarray(thresholds))[order]
+    inside = (probabilities >= np.asarray(cutoffs))[order]
     fig = figure("", "", height=_BELOW + _ROW * len(order))
     fig.add_bar(
         x=probabilities[order],
@@ -40,16 +40,16 @@ def softmax_figure(
         hovertemplate="%{customdata}: %{x:.4f}<extra></extra>",
         showlegend=False,
     )
-    cutoffs = [1 - thresholds[i] for i in order]
-    common = len(set(cutoffs)) == 1
-    for row, (i, member, cutoff) in enumerate(zip(order, inside, cutoffs, strict=True)):
+    needs = [cutoffs[i] for i in order]
+    common = len(set(needs)) == 1
+    for row, (i, member, cutoff) in enumerate(zip(order, inside, needs, strict=True)):
         name, needed = as_text(classes[i]), "" if common else f" · needs {cutoff:.3g}"
         _write(fig, 0, row, "left", f"<b>{name}</b>" if member else name)
         _write(fig, 1, row, "right", f"{probabilities[i]:.3f}{needed}")
         mark = {"x0": cutoff, "x1": cutoff, "y0": row - 0.04, "y1": row + 0.5}
         fig.add_shape(type="line", line={"color": VERMILLION, "width": 3}, **mark)
     if common:
-        _name_cutoff(fig, cutoffs[0], f"cutoff {cutoffs[0]:.3g}")
+        _name_cutoff(fig, needs[0], f"cutoff {needs[0]:.3g}")
     else:
         _name_cutoff(fig, 0, "upright line: what each diagnosis needs")
     fig.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)

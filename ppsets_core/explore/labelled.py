@@ -15,16 +15,17 @@ GROUP_SIGNAL, CLASS_SIGNAL = 3.1, 2.91
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Probabilities (N, K) and class numbers (N,)."""
+    """Probabilities (N, K), class numbers (N,), and whether the probabilities were stored as float16."""
 
     probabilities: np.ndarray
     labels: np.ndarray
+    half_precision: bool = False
 
     @classmethod
     def of(cls, records: Records) -> "Labelled":
         if records.probabilities is None or records.labels is None:
             raise InputError(f"{records.source} has scores only; sets need a probability for each diagnosis.")
-        return cls(records.probabilities, records.labels)
+        return cls(records.probabilities, records.labels, records.half_precision)
 
     def __len__(self) -> int:
         return len(self.labels)

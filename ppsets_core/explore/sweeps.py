@@ -65,17 +65,17 @@ def sweep(
     if not values:
         raise InputError(f"There is no {over} to try; give at least one.")
     base = [Setting(alpha, epsilon, method) for method in methods or RULES]
-    data = records.probabilities, records.labels
+    data, half = (records.probabilities, records.labels), records.half_precision
     if over == "n":
         steps = [part_of(progress, place, len(values)) for place in range(len(values))]
         found = [
-            random_splits(*data, int(n), base, repetitions, rng, progress=step)
+            random_splits(*data, int(n), base, repetitions, rng, half_precision=half, progress=step)
             for n, step in zip(values, steps, strict=True)
         ]
         by_rule = list(zip(*found, strict=True))
     else:
         settings = [_varied(setting, {over: value}) for setting in base for value in values]
-        results = random_splits(*data, n, settings, repetitions, rng, progress=progress)
+        results = random_splits(*data, n, settings, repetitions, rng, half_precision=half, progress=progress)
         by_rule = [tuple(results[i : i + len(values)]) for i in range(0, len(results), len(values))]
     names = [setting.method for setting in base]
     return Sweep(over, tuple(values), dict(zip(names, by_rule, strict=True)))

@@ -1,10 +1,32 @@
-"""The m equal bins I_j = ((j−1)/m, j/m] on [0, 1], and the runs of bins between occupied ones."""
+"""The m equal bins I_j = ((j−1)/m, j/m] on [0, 1], the runs of bins between occupied ones, and equality at an edge."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 FEW = 16_384
+TOLERANCE, HALF_TOLERANCE = 1e-6, 2.0**-10
+"""By how much two arithmetics may differ in the score of one record: any, and where one of them is float16."""
+
+
+def limit(threshold: ArrayLike, half_precision: bool = False) -> np.ndarray:
+    """The largest number that counts as at most the threshold: every comparison with a threshold is with this.
+
+    A score may be computed otherwise for a new patient than for the calibration, 1 − 0.7 > 0.3 in float64. The
+    tolerance can only enlarge a set, and can only take an X-ray out of those marked as unfamiliar. See
+    docs/method.md#at-the-edges.
+    """
+    return np.asarray(threshold, dtype=np.float64) + (HALF_TOLERANCE if half_precision else TOLERANCE)
+
+
+def is_half(values: ArrayLike) -> bool:
+    """Whether numbers are float16. The type is public, what they say is not."""
+    try:
+        kind = np.asarray(values).dtype
+    except ValueError:  # rows of several lengths, refused where they are checked
+        return False
+    return kind.kind == "f" and kind.itemsize == 2
 
 
 def bin_index(scores: np.ndarray, m: int) -> np.ndarray:

@@ -6,8 +6,10 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ppsets_core.errors import InputError
+from ppsets_core.method.bins import limit
 from ppsets_core.method.plan import DIAGNOSIS, Plan
 from ppsets_core.model_fingerprint import FINGERPRINT, LENGTH
 from ppsets_core.validation import check_name
@@ -27,11 +29,13 @@ class BaseCalibration(Plan):
     drawn: the threshold of each target, in the plan's order.
     classes: the diagnoses in the order of the probabilities, empty where only scores were given.
     model: the fingerprint of the model behind the scores, None if unknown.
+    half_precision: whether the scores, or the probabilities behind them, were stored as float16.
     """
 
     drawn: tuple[float, ...]
     classes: tuple[str, ...]
     model: str | None
+    half_precision: bool = False
 
     @property
     def plan(self) -> Plan:
@@ -56,8 +60,13 @@ class BaseCalibration(Plan):
 
     @property
     def cutoff(self) -> float:
-        """The softmax that a class needs to be in the set: 1 − ŝ."""
-        return 1 - self.threshold
+        """The least probability that is in the set: 1 − ŝ, less the tolerance at the edges."""
+        return float(least_probability(self.threshold, self.half_precision))
+
+    @property
+    def cutoffs(self) -> tuple[float, ...]:
+        """The least probability that is in the set by each of the thresholds; 0: every diagnosis is."""
+        return tuple(least_probability(self.thresholds, self.half_precision).tolist())
 
     def is_for(self, model: str | None) -> bool | None:
         """Whether the scores were those of the model with this fingerprint; None where either is unknown."""
@@ -77,8 +86,17 @@ class BaseCalibration(Plan):
         if self.is_for(model) is False:
             raise InputError(OTHER_MODEL)
 
-    def class_thresholds(self, records: int, classes: int, groups: Sequence[str] | None = None) -> np.ndarray:
-        """The threshold of every class for every record, or for all records in one row; an unknown group gets 1."""
+    def class_cutoffs(
+        self, records: int, classes: int, groups: Sequence[str] | None = None, half_precision: bool = False
+    ) -> np.ndarray:
+        """The least probability of every class that is in the set, for every record or for all in one row.
+
+        half_precision: whether the probabilities are float16. An unknown group gets 0: every class is in the set.
+        """
+        thresholds = self._class_thresholds(records, classes, groups)
+        return least_probability(thresholds, half_precision or self.half_precision)
+
+    def _class_thresholds(self, records: int, classes: int, groups: Sequence[str] | None) -> np.ndarray:
         if self.classes and len(self.classes) != classes:
             raise InputError(
                 f"The calibration is for {len(self.classes)} classes and there are probabilities of {classes}. "
@@ -140,6 +158,11 @@ class Simulation(BaseCalibration):
         from ppsets_core.method.calibration_json import write_calibration
 
         return write_calibration(self)
+
+
+def least_probability(thresholds: ArrayLike, half_precision: bool = False) -> np.ndarray:
+    """The least p with 1 − p at most the threshold, but for the tolerance at the edges."""
+    return np.maximum(1 - limit(thresholds, half_precision), 0)
 
 
 def check_binding(unit: object, model: object, dataset: object = None, date: object = None) -> None:

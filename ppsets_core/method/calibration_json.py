@@ -39,6 +39,8 @@ PLANNED = ("n", "alpha", "epsilon", "method", "coverage_lower", "per")
 TARGET = tuple(field.name for field in fields(Target))
 LONGEST = 5_000_000
 """Room for as many names as there may be, each twice."""
+HALF = "half_precision"
+"""A field that only calibrations from float16 have."""
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
 
 
@@ -49,6 +51,8 @@ def write_calibration(calibration: BaseCalibration) -> str:
     document = {"format": FORMAT, "version": VERSION, "kind": kind}
     document |= {name: getattr(calibration, name) for name in (*facts, *PLANNED)}
     pairs = zip(calibration.targets, calibration.drawn, strict=True)
+    if calibration.half_precision:
+        document[HALF] = True
     document["targets"] = [{"threshold": threshold} | asdict(target) for target, threshold in pairs]
     return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -60,7 +64,8 @@ def read_calibration(text: str) -> Calibration | Simulation:
     if "kind" in document and kind is None:
         raise _refusal("its kind is neither release nor simulation")
     facts = (*FACTS, *(OF_RELEASE if kind is not Simulation else ()))
-    _check_fields(document, ("format", "version", "kind", *facts, *PLANNED, "targets"))
+    half = (HALF,) if document.get(HALF) is True else ()
+    _check_fields(document, ("format", "version", "kind", *facts, *half, *PLANNED, "targets"))
     targets = _targets(document["targets"])
     try:
         said = _facts(document, facts)
@@ -80,7 +85,7 @@ def read_calibration(text: str) -> Calibration | Simulation:
         _threshold(given["threshold"], target) for given, target in zip(targets, expected.targets, strict=True)
     )
     assert kind is not None
-    return kind(**said, drawn=drawn, **{name: getattr(expected, name) for name in PUBLIC})
+    return kind(**said, half_precision=bool(half), drawn=drawn, **{name: getattr(expected, name) for name in PUBLIC})
 
 
 def _current(document: dict[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,7 @@ class Counts:
     plan: what they were counted for.
     bins: for each target the number of records in each of its m bins.
     cohort: whom a release is charged to.
+    half_precision: whether the scores, or the probabilities behind them, were stored as float16.
     """
 
     source: str
@@ -70,6 +71,7 @@ class Counts:
     plan: Plan
     bins: tuple[np.ndarray, ...]
     cohort: Any = None
+    half_precision: bool = False
 
     def __len__(self) -> int:
         return self.n
@@ -81,6 +83,7 @@ class Counts:
             read=self.read + other.read,
             bins=tuple(one + more for one, more in zip(self.bins, other.bins, strict=True)),
             cohort=self.cohort + other.cohort,
+            half_precision=self.half_precision or other.half_precision,
         )
 
     def check_plan(self, plan: Plan) -> None:

@@ -48,7 +48,8 @@ def _drawn(counts: Counts, draw: Draw) -> dict[str, Any]:
     pairs = zip(plan.targets, counts.bins, strict=True)
     thresholds = tuple(_threshold(target, bins, plan.n, draw) for target, bins in pairs)
     public = {field.name: getattr(plan, field.name) for field in fields(Plan)}
-    return {"drawn": thresholds, "classes": counts.classes, "model": counts.model, **public}
+    facts = {name: getattr(counts, name) for name in ("classes", "model", "half_precision")}
+    return {"drawn": thresholds, **facts, **public}
 
 
 def _threshold(target: Target, bins: np.ndarray, n: int, draw: Draw) -> float:

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ppsets_core.method.calibration import BaseCalibration
+from ppsets_core.method.bins import is_half
+from ppsets_core.method.calibration import BaseCalibration, least_probability
 from ppsets_core.validation import check_alpha, check_labels, check_probabilities, check_scores, check_threshold
 
 
@@ -16,15 +17,17 @@ def conformity_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarr
 
     Parameters
     ----------
-    probabilities : one row per record, one column per class; each row adds up to 1
+    probabilities : one row per record, one column per class; each row adds up to 1. Scores of float16 are float16, so
+        that a calibration knows.
     labels : the column number of each record's true class
 
     >>> conformity_scores([[0.75, 0.25], [0.5, 0.5]], [0, 1])
     array([0.25, 0.5 ])
     """
-    probabilities = check_probabilities(probabilities)
+    half, probabilities = is_half(probabilities), check_probabilities(probabilities)
     labels = check_labels(labels, *probabilities.shape)
-    return 1 - probabilities[np.arange(len(labels)), labels]
+    scores = 1 - probabilities[np.arange(len(labels)), labels]
+    return scores.astype(np.float16) if half else scores
 
 
 def conformal_rank(n: int, alpha: float) -> int:
@@ -54,8 +57,11 @@ def prediction_sets(
     *,
     classes: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
+    half_precision: bool = False,
 ) -> np.ndarray:
     """Which classes are in each record's set {y : S(x, y) ≤ ŝ}, as booleans (N, K); a set may be empty or full.
+
+    Scores within 10⁻⁶ above ŝ are in the set, with float16 on either side within 2⁻¹⁰: docs/method.md#at-the-edges.
 
     Parameters
     ----------
@@ -63,17 +69,19 @@ def prediction_sets(
     calibration : a calibration or simulation, or a bare threshold in [0, 1]
     classes : names of the columns; refused where they are not the calibration's
     groups : each record's group, where the calibration has a threshold for each group
+    half_precision : whether float16 was used on either side; a calibration and an array of float16 say so themselves
 
     >>> prediction_sets([[0.75, 0.25], [0.5, 0.5]], 0.5)
     array([[ True, False],
            [ True,  True]])
     """
+    half = half_precision or is_half(probabilities)
     probabilities = check_probabilities(probabilities)
     if not isinstance(calibration, BaseCalibration):
-        return 1 - probabilities <= check_threshold(calibration)
+        return probabilities >= least_probability(check_threshold(calibration), half)
     if classes is not None:
         calibration.check_classes(classes)
-    return 1 - probabilities <= calibration.class_thresholds(len(probabilities), probabilities.shape[1], groups)
+    return probabilities >= calibration.class_cutoffs(len(probabilities), probabilities.shape[1], groups, half)
 
 
 def ranked_sets(

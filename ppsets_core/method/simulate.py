@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ppsets_core.errors import InputError
-from ppsets_core.method.bins import Runs, bin_index, runs_around
+from ppsets_core.method.bins import Runs, bin_index, is_half, limit, runs_around
 from ppsets_core.method.draw import draw_simulation
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.method.rules import DEFAULT
@@ -56,6 +56,7 @@ def random_splits(
     repetitions: int,
     rng: np.random.Generator,
     *,
+    half_precision: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[SplitResult]:
     """Simulate calibrations over random splits of public records; one result per setting, all on the same splits.
@@ -68,8 +69,10 @@ def random_splits(
     settings : rule, α, ε and the like of each calibration
     repetitions : number of splits
     rng : such as `numpy.random.default_rng(0)`
+    half_precision : whether probabilities were float16 before; an array of that type says so itself
     progress : called with splits done and their number; may raise to cancel
     """
+    half = half_precision or is_half(probabilities)
     probabilities = check_probabilities(probabilities)
     labels = check_labels(labels, *probabilities.shape)
     n, repetitions = check_n(n), check_n(repetitions)
@@ -90,7 +93,7 @@ def random_splits(
             drawn.append(rule.draw(used, rng))
         if progress:
             progress(repetition + 1, repetitions)
-    outcomes = [records.evaluate(np.array(drawn), held_out) for drawn in thresholds]
+    outcomes = [records.evaluate(np.array(drawn), held_out, half) for drawn in thresholds]
     nonprivate = dict(zip(exact, outcomes[len(plans) :], strict=True))
     return [SplitResult(p, o, nonprivate[p.alpha, p.per]) for p, o in zip(plans, outcomes[: len(plans)], strict=True)]
 
@@ -122,9 +125,10 @@ class _SortedRecords:
         """Which records calibrate, and how many of them there are up to each."""
         return np.vstack([mask, np.cumsum(mask)])
 
-    def evaluate(self, thresholds: np.ndarray, held_out: np.ndarray) -> Outcome:
-        counts = (self._sizes_together if thresholds.ndim == 1 else self._sizes_each)(thresholds, held_out)
-        own = thresholds[:, None] if thresholds.ndim == 1 else thresholds[:, self.labels]
+    def evaluate(self, thresholds: np.ndarray, held_out: np.ndarray, half_precision: bool) -> Outcome:
+        limits = limit(thresholds, half_precision)
+        counts = (self._sizes_together if thresholds.ndim == 1 else self._sizes_each)(limits, held_out)
+        own = limits[:, None] if thresholds.ndim == 1 else limits[:, self.labels]
         covered = np.empty((len(thresholds), self.classes))
         totals = np.empty_like(covered)
         for repetition, mask in enumerate(held_out):
@@ -137,27 +141,27 @@ class _SortedRecords:
         sizes = counts @ np.arange(self.classes + 1) / evaluated
         return Outcome(thresholds, covered.sum(axis=1) / evaluated, sizes, counts, by_class)
 
-    def _sizes_together(self, thresholds: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-        """Visit the thresholds in ascending order; between two of them only the classes in between join any set."""
-        lowest = thresholds.min()
+    def _sizes_together(self, limits: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+        """Visit the limits in ascending order; between two of them only the classes in between join any set."""
+        lowest = limits.min()
         sizes = (self._class_scores <= lowest).sum(axis=1)
-        record, column = np.nonzero((self._class_scores > lowest) & (self._class_scores <= thresholds.max()))
+        record, column = np.nonzero((self._class_scores > lowest) & (self._class_scores <= limits.max()))
         joins = self._class_scores[record, column]
         by_score = np.argsort(joins)
         record, joins = record[by_score], joins[by_score]
-        counts = np.empty((len(thresholds), self.classes + 1), dtype=np.int64)
+        counts = np.empty((len(limits), self.classes + 1), dtype=np.int64)
         joined = 0
-        for repetition in np.argsort(thresholds):
-            upto = np.searchsorted(joins, thresholds[repetition], side="right")
+        for repetition in np.argsort(limits):
+            upto = np.searchsorted(joins, limits[repetition], side="right")
             np.add.at(sizes, record[joined:upto], 1)
             joined = upto
             counts[repetition] = np.bincount(sizes[held_out[repetition]], minlength=self.classes + 1)
         return counts
 
-    def _sizes_each(self, thresholds: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-        counts = np.empty((len(thresholds), self.classes + 1), dtype=np.int64)
+    def _sizes_each(self, limits: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+        counts = np.empty((len(limits), self.classes + 1), dtype=np.int64)
         for repetition, mask in enumerate(held_out):
-            sizes = (self._class_scores[mask] <= thresholds[repetition]).sum(axis=1)
+            sizes = (self._class_scores[mask] <= limits[repetition]).sum(axis=1)
             counts[repetition] = np.bincount(sizes, minlength=self.classes + 1)
         return counts
 

@@ -87,6 +87,7 @@ def test_equal_records_are_equal_and_each_fact_counts():
         "splits": np.array(["test", "test"]),
         "left_out": 3,
         "identifiers": {"id": np.array(["x", "y"])},
+        "half_precision": True,
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
     for name, value in changes.items():

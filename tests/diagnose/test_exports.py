@@ -103,7 +103,7 @@ def test_the_group_that_all_are_of_has_its_cutoff_and_is_named():
     chosen = plan(1000, 0.1, 5.0, per="site", groups=["north", "south"])
     drawn = simulate(records, chosen, np.random.default_rng(0))
     (row,) = rows_of(csv_of(xray_sets([(0.9, 0.1)], drawn, "south", classes=("a", "b"))))
-    assert float(row["cutoff(a)"]) == 1 - drawn.thresholds[1]
+    assert float(row["cutoff(a)"]) == drawn.cutoffs[1]
     assert (row["promised to"], row["calibration"]) == ("each site: south", "simulation")
 
 

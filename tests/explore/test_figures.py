@@ -30,7 +30,7 @@ LEVELS = level_figure(level_curves("n", (300, 1000), (1.0,), 0.1))
 
 
 def test_softmax_bars_are_ranked_and_those_in_the_set_green():
-    figure = softmax_figure(["a", "b", "c"], np.array([0.2, 0.5, 0.3]), [0.75] * 3)
+    figure = softmax_figure(["a", "b", "c"], np.array([0.2, 0.5, 0.3]), [0.25] * 3)
     bars = figure.data[0]
     assert list(bars.customdata) == ["b", "c", "a"]
     assert list(bars.x) == [0.5, 0.3, 0.2]

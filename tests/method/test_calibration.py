@@ -42,7 +42,7 @@ def test_a_release_is_an_edge_with_the_plans_numbers(method):
     assert type(calibration) is Calibration
     assert calibration.epsilon_spent == 1.0
     assert calibration.threshold * calibration.m == pytest.approx(round(calibration.threshold * calibration.m))
-    assert calibration.cutoff == 1 - calibration.threshold
+    assert calibration.cutoff == 1 - (calibration.threshold + 1e-6)
 
 
 def test_a_trivial_calibration_spends_nothing_and_is_the_same_for_all_data():

@@ -121,7 +121,7 @@ def _card(row: SetRow, examined: Examined) -> None:
     cutoffs = row.cutoffs
     needed = [f"{name} {p:.2f}, cutoff {cutoffs[name]:.3g}" for name, p in zip(cutoffs, row.shares, strict=True)]
     st.plotly_chart(
-        softmax_figure(row.classes, row.shares, [1 - cutoff for cutoff in cutoffs.values()]),
+        softmax_figure(row.classes, row.shares, list(cutoffs.values())),
         key=f"softmax-{key}",
         config={"staticPlot": True},
         alt=f"Softmax: {', '.join(needed)}",
