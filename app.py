@@ -11,7 +11,7 @@ from pages.widgets.guard import guarded
 from pages.widgets.person import OPEN_TO, admitted, may, may_open, show_person
 from pages.widgets.server.start import protection, while_serving
 from pages.widgets.session import active_calibration, calibration_source
-from pages.widgets.streamlit_parts import drop_uploads_of_no_widget, is_script_run
+from pages.widgets.streamlit_parts import is_script_run, note_shown_uploads
 from pages.widgets.text import as_text
 from ppsets_core.access import VIEWER
 from ppsets_core.places import DOCS
@@ -52,11 +52,11 @@ if (!window.foldsAfterChoice) {
 
 def main() -> None:
     st.set_page_config(page_title="ppsets", page_icon=LOGO, layout="wide")
-    drop_uploads_of_no_widget()
+    note_shown_uploads()
     st.logo(LOGO, size="large")
     st.html(STYLE)
     screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
-    with guarded(everyone=True):
+    with guarded():
         if admitted():
             _show(screen.title.lower(), screen.run)
 

@@ -34,7 +34,11 @@ class Person:
         return bool(self.roles) if role == VIEWER else role in self.roles
 
     def is_expired(self) -> bool:
-        return time.time() >= self.expires
+        return self.seconds_left <= 0
+
+    @property
+    def seconds_left(self) -> float:
+        return self.expires - time.time()
 
     def check(self, role: str) -> None:
         """Now: an hour ago does not count."""
@@ -61,6 +65,10 @@ class RoleRules:
         if not isinstance(claim, str) or not claim:
             raise InputError("[roles] must name a claim, say: claim = 'groups'.")
         return cls(claim, {role: frozenset(_words(section.get(role, ()), f"[roles] {role}")) for role in ROLES})
+
+    def is_claimed(self, claims: Mapping[str, object]) -> bool:
+        """Whether a token carries the claim at all: else its name here, or the provider's mapping, is wrong."""
+        return bool(_claimed(claims, self.claim))
 
     def person(self, claims: Mapping[str, object]) -> Person:
         """The person of these claims. A token that does not say who, or until when, is no log-in."""

@@ -13,7 +13,7 @@ LAYERS = (
     ("errors", "progress", "version"),
     ("background", "run"),
     ("validation", "places", "files", "access"),
-    ("model_fingerprint", "inputs", "scores"),
+    ("model_fingerprint", "inputs", "scores", "server_check"),
     ("method",),
     ("data", "xrays", "wording"),
     ("model",),

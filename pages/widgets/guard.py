@@ -7,10 +7,8 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from pages.widgets.person import login_is_configured, may
 from pages.widgets.text import as_text
 from ppsets_core import PpsetsError
-from ppsets_core.access import VIEWER
 
 UNEXPECTED = (
     "Something went wrong that was not foreseen. Nothing was charged that the Ledger screen does not show. "
@@ -20,13 +18,8 @@ _log = logging.getLogger("ppsets")
 
 
 @contextmanager
-def guarded(*, everyone: bool = False) -> Iterator[None]:
-    """Around a screen or a fragment, also as a decorator. The log names the place, never a value: it may be private.
-
-    A fragment is drawn without the app around it: where people log in, who no longer is gets the whole app again, which
-    takes away what it showed. `everyone`: the app itself, which asks who it is."""
-    if not everyone and login_is_configured() and not may(VIEWER):
-        st.rerun()
+def guarded() -> Iterator[None]:
+    """Around a screen or a fragment, also as a decorator. The log names the place, never a value: it may be private."""
     try:
         yield
     except PpsetsError as error:

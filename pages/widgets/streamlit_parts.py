@@ -1,31 +1,34 @@
 """Private parts of Streamlit: all that we use of them is imported here, and Streamlit is pinned to one version for it.
 
-Which script runs for which session, folders of pages, uploads held in memory, sessions that outlive their tab, and
-signed log-in cookies.
+Which script runs for which session, folders of pages, uploads held in memory, sessions that outlive their tab, messages
+of browsers, and signed log-in cookies.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import streamlit as st
-from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit import runtime
+from streamlit.auth_util import get_cookie_with_chunks
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 
 from ppsets_core.places import APP
 
-__all__ = ["UploadedFile", "decode_signed_value"]
-MOST_MEGABYTES = 2000
-"""That one session may hold at a time."""
+__all__ = ["UploadedFile", "decode_signed_value", "get_cookie_with_chunks"]
+MOST_MEGABYTES, MOST_MEGABYTES_TOGETHER = 2000, 4000
+"""Uploads that one session, and all together, may hold at a time."""
 PATIENCE = 300
 """Seconds after the last file arrived within which a widget must have taken up all of them."""
+STRANGERS_BUTTONS = ("-log_in", "-log_out")
 _arrived: dict[str, float] = {}
-_add_file = MemoryUploadedFileManager.add_file
+_shown: dict[str, set[str]] = {}
 
 
 def is_script_run() -> bool:
@@ -68,30 +71,58 @@ def drop_expired_sessions() -> bool:
 def keep_uploads_in_memory() -> None:
     """For all sessions: the web server would write uploads over 1 MB to a temporary file while they arrive."""
     MultiPartParser.spool_max_size = 2_000_000 * st.get_option("server.maxUploadSize")
-    MemoryUploadedFileManager.add_file = _add_bounded  # type: ignore[method-assign]
 
 
-def drop_uploads_of_no_widget() -> None:
-    """Let go of this session's files that no widget shows any more: Streamlit would keep them for the session's life.
+def has_room(session: str, arriving: Counter[str]) -> bool:
+    """Whether this session, and the server, may hold what is on its way, in bytes by session, besides what they do."""
+    held = arriving.copy()
+    for name, files in manager.file_storage.items() if (manager := _uploads()) is not None else ():
+        held[name] += sum(len(one.data) for one in files.values())
+    return held[session] <= MOST_MEGABYTES * 1_000_000 and held.total() <= MOST_MEGABYTES_TOGETHER * 1_000_000
 
-    What was read from them stays."""
-    if (context := get_script_run_ctx()) is None:
-        return
-    held = [value if isinstance(value, list) else [value] for value in st.session_state.values()]
-    shown = {file.file_id for files in held for file in files if isinstance(file, UploadedFile)}
-    manager, session = context.uploaded_file_mgr, context.session_id
-    if isinstance(manager, MemoryUploadedFileManager):
-        held_files, now = list(manager.file_storage.get(session, {})), time.monotonic()
-        last = max((_arrived.setdefault(file, now) for file in held_files), default=now)
-        for file in held_files:
-            if file not in shown and now - last > PATIENCE:
+
+def note_shown_uploads() -> None:
+    """At the start of a run: which of this session's files a widget shows."""
+    if (context := get_script_run_ctx()) is not None:
+        held = [value if isinstance(value, list) else [value] for value in st.session_state.values()]
+        _shown[context.session_id] = {one.file_id for files in held for one in files if isinstance(one, UploadedFile)}
+
+
+def drop_uploads_of_no_widget() -> bool:
+    """Let go of files that no widget has shown for a while; whether there were any. What was read from them stays.
+
+    Streamlit would keep them for the session's life, and a session that is silent is never run."""
+    if (manager := _uploads()) is None:
+        return False
+    now, dropped, held = time.monotonic(), False, {name: list(files) for name, files in manager.file_storage.items()}
+    for session, files in held.items():
+        last = max((_arrived.setdefault(file, now) for file in files), default=now)
+        if now - last > PATIENCE:
+            for file in set(files) - _shown.get(session, set()):
                 manager.remove_file(session, file)
-                _arrived.pop(file, None)
+                dropped = True
+    for known, kept in ((_arrived, {file for files in held.values() for file in files}), (_shown, held)):
+        for gone in known.keys() - kept:
+            known.pop(gone, None)
+    return dropped
 
 
-def _add_bounded(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
-    files = list(self.file_storage.get(session_id, {}).values())
-    if sum(len(one.data) for one in files) + len(file.data) > MOST_MEGABYTES * 1_000_000:
-        raise HTTPException(413, f"More than {MOST_MEGABYTES:,} MB in one session. Remove some files first.")
-    _arrived[file.file_id] = time.monotonic()
-    _add_file(self, session_id, file)
+def as_a_strangers(message: bytes) -> bytes | None:
+    """What of a browser's message counts where nobody is logged in: to run the app as a whole, and the two buttons of
+    the log-in. None if nothing does. A fragment would be drawn, and any other button heard, for nobody knows whom."""
+    try:
+        asked = BackMsg.FromString(message)
+    except Exception:  # no message of Streamlit's
+        return None
+    if asked.WhichOneof("type") != "rerun_script":
+        return None
+    pressed = [one for one in asked.rerun_script.widget_states.widgets if one.trigger_value]
+    for name in ("fragment_id", "is_auto_rerun", "widget_states"):
+        asked.rerun_script.ClearField(name)
+    asked.rerun_script.widget_states.widgets.extend(one for one in pressed if one.id.endswith(STRANGERS_BUTTONS))
+    return asked.SerializeToString()
+
+
+def _uploads() -> MemoryUploadedFileManager | None:
+    manager = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
+    return manager if isinstance(manager, MemoryUploadedFileManager) else None

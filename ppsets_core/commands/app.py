@@ -1,11 +1,13 @@
 """`app`: start the dashboard, from any folder, with the settings that come with it."""
 
 import argparse
+import os
 import runpy
 import sys
 
 from ppsets_core.errors import InputError, need
 from ppsets_core.places import APP
+from ppsets_core.server_check import CHECK_ONLY
 
 HELP = "start the dashboard"
 HIGHEST_PORT = 65535
@@ -14,6 +16,7 @@ HIGHEST_PORT = 65535
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, help="port on this machine (default: 8501, or the next that is free)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser, only say the address")
+    parser.add_argument("--check", action="store_true", help="do not start; say whether it could, and what is wrong")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,6 +24,8 @@ def run(args: argparse.Namespace) -> int:
     if args.port is not None and not 1 <= args.port <= HIGHEST_PORT:
         raise InputError(f"port must be from 1 to {HIGHEST_PORT}, not {args.port}.")
     need("streamlit", "plotly", "torch")
+    if args.check:
+        os.environ[CHECK_ONLY] = "1"
     sys.argv = ["streamlit", "run", str(APP), *_flags(args)]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
@@ -31,6 +36,8 @@ def _flags(args: argparse.Namespace) -> list[str]:
     flags = ["--browser.gatherUsageStats", "false", "--server.showEmailPrompt", "false"]
     if args.port is not None:
         flags += ["--server.port", str(args.port)]
-    if args.no_browser:
+    if args.no_browser or args.check:
         flags += ["--server.headless", "true"]
+    if args.check:
+        flags += ["--logger.hideWelcomeMessage", "true"]
     return flags

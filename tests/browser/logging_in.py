@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
 from tests.browser.driving import settle
 from tests.browser.server import App, free_port, serve
@@ -16,7 +17,7 @@ GROUPS = {
     "stella": ["office"],
     "norman": ["choir"],
 }
-COOKIE_SECRET = "0123456789abcdef0123456789abcdef"
+COOKIE_SECRET = token_hex(32)
 SECRETS = """
 [auth]
 redirect_uri = "{url}/oauth2callback"
@@ -43,6 +44,7 @@ def serve_with_login(folder: Path) -> Iterator[tuple[App, str]]:
         issuer, port = f"http://localhost:{provider.server_port}", free_port()
         secrets = folder / "secrets.toml"
         secrets.write_text(SECRETS.format(url=f"http://localhost:{port}", secret=COOKIE_SECRET, provider=issuer))
+        secrets.chmod(0o600)
         with serve(folder, port, STREAMLIT_SECRETS_FILES=str(secrets)) as app:
             yield app, issuer
 

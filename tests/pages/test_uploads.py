@@ -1,9 +1,8 @@
-"""A session holds only so many uploads, and none that no widget shows."""
+"""Sessions hold only so many uploads, alone and together, and a timer drops what no widget shows."""
 
-from types import SimpleNamespace
+from collections import Counter
 
 import pytest
-from starlette.exceptions import HTTPException
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
@@ -11,57 +10,68 @@ from streamlit.testing.v1 import AppTest
 from pages.widgets import streamlit_parts as uploads
 
 
-def record(name: str, size: int = 10) -> UploadedFileRec:
-    return UploadedFileRec(name, name, "", bytes(size))
+@pytest.fixture
+def manager(monkeypatch) -> MemoryUploadedFileManager:
+    """Of the server; nothing was shown or has arrived yet."""
+    held = MemoryUploadedFileManager("/upload")
+    for name, value in (("_uploads", lambda: held), ("_arrived", {}), ("_shown", {})):
+        monkeypatch.setattr(uploads, name, value)
+    return held
 
 
-def test_a_session_that_would_hold_too_much_is_refused_and_others_are_not(monkeypatch):
+def add(manager: MemoryUploadedFileManager, session: str, name: str, size: int = 10) -> None:
+    manager.add_file(session, UploadedFileRec(name, name, "", bytes(size)))
+
+
+def test_what_one_session_and_all_together_may_hold(monkeypatch, manager):
     monkeypatch.setattr(uploads, "MOST_MEGABYTES", 0.001)
-    manager = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr(uploads, "MOST_MEGABYTES_TOGETHER", 0.0015)
     for name in ("a", "b"):
-        uploads._add_bounded(manager, "one", record(name, 400))
-    with pytest.raises(HTTPException) as refused:
-        uploads._add_bounded(manager, "one", record("c", 400))
-    assert refused.value.status_code == 413
-    uploads._add_bounded(manager, "two", record("c", 400))
+        add(manager, "one", name, 400)
+    assert uploads.has_room("one", Counter(one=200))
+    assert not uploads.has_room("one", Counter(one=201))
+    assert uploads.has_room("two", Counter(two=700))
+    assert not uploads.has_room("two", Counter(two=701))
+    assert not uploads.has_room("two", Counter(two=400, one=100, three=201)), "what is on its way counts"
     manager.remove_file("one", "a")
-    uploads._add_bounded(manager, "one", record("c", 400))
+    assert uploads.has_room("two", Counter(two=1000))
 
 
 def screen():
     import streamlit as st
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-    from pages.widgets.streamlit_parts import drop_uploads_of_no_widget
+    from pages.widgets.streamlit_parts import note_shown_uploads
 
-    drop_uploads_of_no_widget()
+    note_shown_uploads()
     if st.toggle("show", True, key="show"):
         st.file_uploader("f", key="f")
-    context = get_script_run_ctx()
-    held = context.uploaded_file_mgr.file_storage.get(context.session_id, {})
-    st.write(" ".join(sorted(file.name for file in held.values())) or "nothing")
 
 
-def test_what_no_widget_shows_is_let_go_after_a_while(monkeypatch):
+def test_a_timer_drops_what_no_widget_shows(monkeypatch, manager):
     at = AppTest.from_function(screen).run()
     at.file_uploader[0].set_value(("a.csv", b"x", "")).run()
-    assert at.run().markdown[-1].value == "a.csv"
+    at.run()
+    ((session, (file,)),) = uploads._shown.items()
+    add(manager, session, file)
+    add(manager, session, "never shown")
+    add(manager, "silent", "never shown either")
+    assert not uploads.drop_uploads_of_no_widget(), "they may be taken up yet"
     monkeypatch.setattr(uploads, "PATIENCE", -1)
-    assert at.run().markdown[-1].value == "a.csv"
+    assert uploads.drop_uploads_of_no_widget()
+    assert {name: list(files) for name, files in manager.file_storage.items()} == {session: [file], "silent": []}
     at.toggle(key="show").set_value(False).run()
-    assert at.run().markdown[-1].value == "nothing"
+    at.run()
+    assert uploads.drop_uploads_of_no_widget()
+    assert manager.file_storage[session] == {}
+    assert not uploads.drop_uploads_of_no_widget()
+    assert uploads._arrived == {}, "and nothing of them is remembered"
 
 
-def test_a_file_is_kept_while_others_still_arrive(monkeypatch):
-    manager = MemoryUploadedFileManager("/upload")
-    context = SimpleNamespace(uploaded_file_mgr=manager, session_id="one")
-    monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: context)
+def test_a_file_is_kept_while_others_still_arrive(monkeypatch, manager):
     for name in ("a", "b"):
-        uploads._add_bounded(manager, "one", record(name))
+        add(manager, "one", name)
     now = uploads.time.monotonic()
     monkeypatch.setattr(uploads, "_arrived", {"a": now - 10_000, "b": now})
-    uploads.drop_uploads_of_no_widget()
-    assert set(manager.file_storage["one"]) == {"a", "b"}
+    assert not uploads.drop_uploads_of_no_widget()
     monkeypatch.setattr(uploads, "_arrived", {"a": now - 10_000, "b": now - 9_000})
-    uploads.drop_uploads_of_no_widget()
-    assert not manager.file_storage.get("one")
+    assert uploads.drop_uploads_of_no_widget()

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.widgets.choose_files import ChosenXrays, choose_xrays
 from pages.widgets.jobs import JobKey, is_running, latest, start_job
+from pages.widgets.person import marks_of_person
 from pages.widgets.session import active_model, model_name
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
@@ -43,8 +44,8 @@ class Examined:
     chosen: tuple[str, ...]  # names the files that were given, for this session only
     words: str  # what these are the results of, as plain text that is yet to be escaped
     folder: XrayFolder | None
+    marks: Marks  # the review, in memory only
     why_small: str = ""
-    marks: Marks = field(default_factory=Marks)  # the review, in memory only
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -80,7 +81,7 @@ def _identity(source: ChosenXrays) -> tuple[str, ...]:
 
 def _start(source: ChosenXrays | None) -> None:
     """Classify what was chosen, the synthetic X-rays where that is nothing."""
-    model, name = active_model(), model_name()
+    model, name, marks = active_model(), model_name(), marks_of_person()
     given: Source = list(SYNTHETIC) if source is None else source
     title = "the synthetic X-rays" if source is None else title_of(given)
     identity = () if source is None else _identity(source)
@@ -97,7 +98,7 @@ def _start(source: ChosenXrays | None) -> None:
         found = examine(model, folder, progress=report)
         words = f"{title}, classified with {name}"
         kept, why_small = (None, TOO_LARGE_TO_KEEP) if too_large else (folder, "")
-        return Examined(found, model, source is None, identity, words, kept, why_small)
+        return Examined(found, model, source is None, identity, words, kept, marks, why_small)
 
     start_job(_JOB, work)
     st.rerun()

@@ -1,18 +1,24 @@
-"""The gate before every request: right host, own pages only, no frames, and media only for whom they were shown to.
+"""The gate before every request: right host, own pages only, no frames, media only for whom they were shown to, and for
+who is not logged in nothing but the way to log in.
 
 Streamlit checks hosts and origins at its socket alone, and asks the internet for its own address where an origin is
-foreign. Nothing foreign gets that far.
+foreign. It takes uploads from anybody, and draws a fragment without asking whom it is for. Nothing of it gets that far.
 """
 
+import asyncio
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from pages.widgets.server.login import note_logged_out
+from starlette.requests import cookie_parser
+
+from pages.widgets.server.login import admits, note_logged_out
+from pages.widgets.streamlit_parts import as_a_strangers, has_room
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -26,6 +32,9 @@ BEFORE_A_SOCKET = "/_stcore/host-config"
 MONTH = 30 * 24 * 3600
 CLOSED = ("/_stcore/agent", "/_stcore/metrics")
 """Driving the app without a browser, and how much each part of it holds: offered by Streamlit, and not by us."""
+UPLOADS = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
+MOST_SOCKETS = 200
+"""Browser tabs that are open at a time, of all people together."""
 # Streamlit's pages need inline styles and scripts; that they may talk to nobody else holds without exception.
 POLICY = "; ".join(
     (
@@ -105,6 +114,8 @@ class Gate:
         self.hosts = frozenset(host.lower() for host in hosts)
         self.base = f"/{base.strip('/')}".rstrip("/")
         self.media = MediaAccess()
+        self.arriving: Counter[str] = Counter()
+        self.sockets: dict[asyncio.Task | None, dict[str, str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -116,38 +127,82 @@ class Gate:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, path = _headers(scope), scope["path"].removeprefix(self.base)
-        browser = _browser(headers)
+        cookies = cookie_parser(headers.get("cookie", ""))
+        browser, upload = _browser(cookies), UPLOADS.fullmatch(path)
+        is_media = path.startswith("/media/")
         if not self._is_for_us(headers) or _is_foreign(scope["method"], headers):
             await _refuse(send, 403)
-        elif path.startswith(CLOSED) or (path.startswith("/media/") and not self.media.knows(browser, path)):
+        elif path.startswith(CLOSED) or (is_media and not (self.media.knows(browser, path) and admits(cookies))):
             await _refuse(send, 404)
+        elif upload and not admits(cookies):
+            await _refuse(send, 403)
+        elif upload and scope["method"] == "PUT":
+            await self._upload(upload[1], headers.get("content-length", ""), scope, receive, send)
         else:
             if path == "/auth/logout":
-                note_logged_out(_cookies(headers))
+                note_logged_out(cookies)
             is_new = browser is None and path == BEFORE_A_SOCKET
             await self.app(scope, receive, _sealed(send, _new_cookie(scope["scheme"]) if is_new else None))
 
+    async def _upload(self, session: str, size: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Judged before anything of it is read, with all that is on its way: the server would hold it all."""
+        if not size.isdecimal():
+            await _refuse(send, 411)
+        elif not has_room(session, self.arriving + Counter({session: int(size)})):
+            await _refuse(send, 413)
+        else:
+            self.arriving[session] += int(size)
+            try:
+                await self.app(scope, receive, _sealed(send, None))
+            finally:
+                self.arriving = self.arriving - Counter({session: int(size)})
+
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
-        if not self._is_for_us(headers) or not headers.get("origin"):
+        cookies = cookie_parser(headers.get("cookie", ""))
+        if not self._is_for_us(headers) or not headers.get("origin") or not self._makes_room():
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return
-        browser = _browser(headers)
-        if browser is None:
-            await self.app(scope, receive, send)
-            return
+        browser = _browser(cookies)
+
+        async def hearing() -> Message:
+            while True:
+                message = await receive()
+                if message["type"] != "websocket.receive" or admits(cookies):
+                    return message
+                if (heard := as_a_strangers(message.get("bytes") or b"")) is not None:
+                    return {**message, "bytes": heard}
 
         async def noting(message: Message) -> None:
-            if message["type"] == "websocket.send" and message.get("bytes"):
+            if browser is not None and message["type"] == "websocket.send" and message.get("bytes"):
                 self.media.sent(browser, message["bytes"])
             await send(message)
 
-        self.media.connected(browser)
+        task = asyncio.current_task()
+        self.sockets[task] = cookies
+        if browser is not None:
+            self.media.connected(browser)
         try:
-            await self.app(scope, receive, noting)
+            await self.app(scope, hearing, noting)
+        except asyncio.CancelledError:
+            if task in self.sockets:
+                raise
+            await send({"type": "websocket.close", "code": 1013})
         finally:
-            self.media.disconnected(browser)
+            self.sockets.pop(task, None)
+            if browser is not None:
+                self.media.disconnected(browser)
+
+    def _makes_room(self) -> bool:
+        """Whether one more socket may open; where there are enough, the oldest of somebody not logged in is closed."""
+        if len(self.sockets) < MOST_SOCKETS:
+            return True
+        for task, cookies in self.sockets.items():
+            if task is not None and not admits(cookies):
+                del self.sockets[task]
+                return task.cancel()
+        return False
 
     def _is_for_us(self, headers: dict[str, str]) -> bool:
         """One of our names is asked, and the page that asks, where the browser names it, has that name, too."""
@@ -179,16 +234,10 @@ def _is_foreign(method: str, headers: dict[str, str]) -> bool:
     return method not in ("GET", "HEAD") or not goes_there
 
 
-def _browser(headers: dict[str, str]) -> str | None:
+def _browser(cookies: dict[str, str]) -> str | None:
     """The random name that the gate gave to this browser."""
-    found = _cookies(headers).get(BROWSER)
+    found = cookies.get(BROWSER)
     return found if found and re.fullmatch(r"[0-9a-f]{64}", found) else None
-
-
-def _cookies(headers: dict[str, str]) -> dict[str, str]:
-    """By name; of several of one name the first, which a browser sends for the nearest path."""
-    pairs = [pair.partition("=") for pair in headers.get("cookie", "").split(";")]
-    return {name.strip(): value.strip() for name, _, value in reversed(pairs)}
 
 
 def _sealed(send: Send, cookie: bytes | None) -> Send:

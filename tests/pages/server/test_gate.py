@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from pages.widgets.server import gate as gates
 from pages.widgets.server.gate import BEFORE_A_SOCKET, BROWSER, HEADERS, KEPT_SECONDS, Gate, MediaAccess
 
 HOST = ("host", "localhost:8501")
@@ -27,14 +28,13 @@ def gate() -> Gate:
     return Gate(answering, hosts=["localhost", "127.0.0.1"])
 
 
-def asked(a_gate: Gate, path: str = "/", *headers, method: str = "GET", kind: str = "http", during=None) -> list[dict]:
-    """What the gate sends for one request; `during` runs while a socket is open."""
+def asked(a_gate: Gate, path: str = "/", *headers, method: str = "GET", kind: str = "http", messages=()) -> list[dict]:
+    """What the gate sends for one request; a socket sends these messages and closes."""
     sent: list[dict] = []
+    waiting = [{"type": "websocket.receive", "bytes": message} for message in messages]
 
     async def receive() -> dict:
-        if during is not None and any(message["type"] == "websocket.send" for message in sent):
-            during()
-        return {"type": "websocket.disconnect"}
+        return waiting.pop(0) if waiting else {"type": "websocket.disconnect"}
 
     async def send(message) -> None:
         sent.append(message)
@@ -149,3 +149,49 @@ def test_a_browser_is_forgotten_some_time_after_its_last_socket():
     assert not media.knows("one", f"/media/{HASH}.png")
     media.connected("one")
     assert not media.knows("one", f"/media/{HASH}.png")
+
+
+def test_sockets_are_limited_and_strangers_make_room_for_others(monkeypatch):
+    """Four of three: the first stranger's is closed for the fourth; when all are people's, the next is refused."""
+    monkeypatch.setattr(gates, "MOST_SOCKETS", 3)
+    monkeypatch.setattr(gates, "admits", lambda cookies: "person" in cookies)
+
+    async def open_sockets(one: Gate, *cookies: str) -> list[list[object]]:
+        told: list[list[object]] = [[] for _ in cookies]
+
+        async def opened(number: int) -> None:
+            async def send(message) -> None:
+                told[number].append(message.get("code", message["type"]))
+
+            async def receive() -> dict:
+                await asyncio.sleep(0 if number == len(cookies) - 1 else 60)
+                return {"type": "websocket.disconnect"}
+
+            pairs = (HOST, OWN, ("cookie", cookies[number]))
+            headers = [(name.encode(), value.encode()) for name, value in pairs]
+            await one({"type": "websocket", "path": "/_stcore/stream", "headers": headers}, receive, send)
+
+        tasks = [asyncio.ensure_future(opened(number)) for number in range(len(cookies))]
+        await tasks[-1]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        return told
+
+    accepted = ["websocket.accept", "websocket.send"]
+    told = asyncio.run(open_sockets(gate(), "person=1", "x=1", "x=2", "person=2"))
+    assert told == [accepted, [*accepted, 1013], accepted, accepted]
+    told = asyncio.run(open_sockets(gate(), *["person=1"] * 3, "person=2"))
+    assert told == [accepted, accepted, accepted, [1008]]
+
+
+def test_uploads_are_judged_by_what_all_hold_before_anything_is_read(monkeypatch):
+    monkeypatch.setattr(gates, "has_room", lambda session, arriving: arriving == {session: 1000, "other": 7})
+    one = gate()
+    one.arriving["other"] = 7
+    path = "/_stcore/upload_file/mine/file"
+    sizes = {"1000": 200, "1001": 413, "": 411, "-1": 411, "1e3": 411}
+    found = {size: asked(one, path, HOST, ("content-length", size), method="PUT")[0]["status"] for size in sizes}
+    assert found == sizes
+    assert one.arriving == {"other": 7}, "what has arrived is no longer on its way"
