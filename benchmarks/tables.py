@@ -99,7 +99,7 @@ def main() -> None:
     reading()
     calibration = calibrate(read_scores(table(3000, 0), "cal.csv"), 0.1, 4.0, per="diagnosis")
     data = table(ROWS, 1)
-    cutoffs = dict(zip(calibration.classes, (1 - t for t in calibration.thresholds), strict=True))
+    cutoffs = dict(zip(calibration.classes, calibration.cutoffs, strict=True))
 
     def shown() -> None:
         sets = sets_of(read_scores(data, classes=calibration.classes, labels="optional"), calibration)

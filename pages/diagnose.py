@@ -21,7 +21,7 @@ from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
 from ppsets_core import Simulation
 from ppsets_core.method.calibration import BaseCalibration
-from ppsets_core.wording import SIMULATED, TRIVIAL, meaning
+from ppsets_core.wording import SIMULATED, meaning
 
 XRAYS, TABLE = "X-rays", "A table of probabilities"
 
@@ -80,9 +80,10 @@ def _say_what_to_do() -> None:
 def _say_what_applies(calibration: BaseCalibration, what: str) -> None:
     if isinstance(calibration, Simulation):
         st.warning(SIMULATED)
-    if calibration.is_trivial:
-        st.warning(TRIVIAL, icon=":material/block:")
-    st.write(as_text(meaning(calibration)))
+    if calibration.is_full:
+        st.warning(as_text(meaning(calibration)), icon=":material/block:")
+    else:
+        st.write(as_text(meaning(calibration)))
     if what == TABLE:
         st.caption(as_text(f"Calibrated with {calibration_source()}."))
         return

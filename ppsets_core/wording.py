@@ -25,6 +25,7 @@ CLASS_NAMES = {
 NOT_A_DEVICE = "Not a medical device: for research and teaching, never for diagnosis."
 SIMULATED = "This calibration is a simulation, not a private release."
 TRIVIAL = "The calibration had too few records: every set holds every diagnosis."
+FULL = "Every set holds every diagnosis: ŝ came out as 1."
 PRIVATE_TRAINING = (
     "(ε, δ) protects each X-ray that the last layer learns from, added or removed, in the weights written. A patient "
     "with several X-rays loses ε once for each. The number of X-rays and the classes are public; the classes are named "
@@ -153,12 +154,22 @@ def price_in_ranks(plan: Plan) -> float:
 
 def meaning(drawn: BaseCalibration) -> str:
     """Which diagnoses a set lists."""
+    if drawn.is_full:
+        return TRIVIAL if drawn.is_trivial else FULL
     if drawn.per is None:
-        return f"The set lists every diagnosis with probability ≥ {drawn.cutoff:.4g}."
-    needed = ", ".join(f"{name} {cutoff:.4g}" for name, cutoff in zip(names_of(drawn), drawn.cutoffs, strict=True))
-    if drawn.per == DIAGNOSIS:
-        return f"The set lists every diagnosis whose probability is at least its cutoff: {needed}."
-    return f"The set lists every diagnosis whose probability is at least the cutoff of the {drawn.per}: {needed}."
+        return f"The set lists every diagnosis with probability {needed(drawn.cutoff)}."
+    each = ", ".join(f"{name} {needed(cutoff)}" for name, cutoff in zip(names_of(drawn), drawn.cutoffs, strict=True))
+    by = "" if drawn.per == DIAGNOSIS else f", by {drawn.per}"
+    return f"The set lists a diagnosis if its probability is{by}: {each}."
+
+
+def needed(cutoff: float) -> str:
+    """The probability that a diagnosis needs to be in the set.
+
+    >>> needed(0.246), needed(0.0)
+    ('≥ 0.246', 'any (always listed)')
+    """
+    return f"≥ {cutoff:.4g}" if cutoff else "any (always listed)"
 
 
 def names_of(drawn: BaseCalibration) -> tuple[str, ...]:
@@ -168,7 +179,7 @@ def names_of(drawn: BaseCalibration) -> tuple[str, ...]:
 
 def released(drawn: BaseCalibration) -> str:
     """The thresholds themselves, and which diagnoses a set lists with them."""
-    if drawn.per is not None:
+    if drawn.per is not None or drawn.is_full:
         return meaning(drawn)
     return f"Threshold: ŝ = {drawn.threshold:.6g}. {meaning(drawn)}"
 

@@ -9,7 +9,7 @@ from ppsets_core import Calibration, Simulation
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
-from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, names_of, scope
+from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, names_of, needed, scope
 
 MOST_SHOWN = 6
 NEEDED = "1 − ŝ: the least probability that is in the set."
@@ -48,12 +48,13 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
 
 def _thresholds(calibration: BaseCalibration) -> None:
     if calibration.per is not None:
-        for name, threshold in list(zip(names_of(calibration), calibration.thresholds, strict=True))[:MOST_SHOWN]:
-            st.metric(as_text(name), f"≥ {1 - threshold:.4g}", help=f"{NEEDED} ŝ = {threshold:.6g}.", width="content")
+        each = zip(names_of(calibration), calibration.thresholds, calibration.cutoffs, strict=True)
+        for name, threshold, cutoff in list(each)[:MOST_SHOWN]:
+            st.metric(as_text(name), needed(cutoff), help=f"{NEEDED} ŝ = {threshold:.6g}.", width="content")
         return
     threshold_help = "A diagnosis is in the set if 1 − its probability is at most ŝ."
     st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
-    st.metric("Probability needed", f"{calibration.cutoff:.4g}", help=NEEDED, width="content")
+    st.metric("Probability needed", needed(calibration.cutoff), help=NEEDED, width="content")
 
 
 def _promise(calibration: Calibration | Simulation) -> str:

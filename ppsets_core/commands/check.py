@@ -18,7 +18,7 @@ from ppsets_core.data.source import is_data_set
 from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import BaseCalibration
-from ppsets_core.method.check import OWN_VIEW, Check, Line, Promise, check_counts
+from ppsets_core.method.check import FULL, OWN_VIEW, Check, Line, Promise, check_counts
 from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
@@ -176,6 +176,7 @@ def _private_lines(check: PrivateCheck, calibration: BaseCalibration) -> str:
     return "\n".join(
         [
             *lines,
+            *([FULL] if calibration.is_full else []),
             f"{100 * (1 - check.alpha):.4g}% promised{within}. ε = {check.epsilon:g} was spent; it protects one "
             f"{check.unit} of {check.n:,}. This may be shown to anyone.",
         ]

@@ -18,7 +18,7 @@ from ppsets_core.method.calibration import BaseCalibration, Simulation
 from ppsets_core.progress import ProgressBar
 from ppsets_core.reports.sets import sets_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, structured_reports
-from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, TRIVIAL, meaning, scope
+from ppsets_core.wording import NOT_A_DEVICE, SIMULATED, meaning, scope
 from ppsets_core.xrays import read_folder
 
 ROWS_SHOWN = 20
@@ -124,7 +124,7 @@ def _notes(counts: SetCounts, origin: Provenance) -> list[str]:
     """What a reader must know before the sets."""
     calibration = origin.calibration
     notes = [SIMULATED] if isinstance(calibration, Simulation) else []
-    notes += [TRIVIAL] if calibration.is_trivial else []
+    notes += [meaning(calibration)] if calibration.is_full else []
     if calibration.is_for(origin.model) is None:
         notes.append("UNKNOWN MODEL: calibration and probabilities do not both name their model; the two must match.")
     alarm = counts.alarm(calibration, origin.model)
@@ -150,7 +150,7 @@ def _line(row: SetRow) -> str:
 def _in_all(counts: SetCounts, calibration: BaseCalibration) -> list[str]:
     flagged = f" Flagged: {counts.flagged:,}." if counts.flagged else ""
     return [
-        f"{meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.",
+        f"{'' if calibration.is_full else meaning(calibration)} Coverage at least {1 - calibration.alpha:g}.".strip(),
         f"One diagnosis: {counts.one:,}. Several: {counts.several:,}. None: {counts.none:,}.{flagged}",
         scope(calibration),
         NOT_A_DEVICE,

@@ -68,6 +68,11 @@ class BaseCalibration(Plan):
         """The least probability that is in the set by each of the thresholds; 0: every diagnosis is."""
         return tuple(least_probability(self.thresholds, self.half_precision).tolist())
 
+    @property
+    def is_full(self) -> bool:
+        """Whether every set holds every diagnosis: the plan is trivial, or every threshold came out as 1."""
+        return not any(self.cutoffs)
+
     def is_for(self, model: str | None) -> bool | None:
         """Whether the scores were those of the model with this fingerprint; None where either is unknown."""
         return None if self.model is None or model is None else self.model == model

@@ -18,6 +18,7 @@ from ppsets_core.validation import check_labels
 HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
 NOBODY = np.empty(0, dtype=np.int64)
 MARGIN = 0.25  # "holds" leaves room for at most a quarter more misses than promised
+FULL = "Every set holds every diagnosis, so the promise holds whoever is checked."
 OWN_VIEW = (
     "This is the curator's own view: it is computed from the labels themselves, costs no ε and is not private. "
     "Show it to no one else, or release a private check instead."
@@ -209,6 +210,8 @@ class Promise:
 
     def sum_up(self, lines: Sequence[Line]) -> tuple[str, str]:
         """One verdict over every line that something is promised about, and its reason in a sentence or two."""
+        if self.calibration.is_full:
+            return HOLDS, FULL
         promised = f"{100 * self.share:.4g}% promised"
         of = "" if self.calibration.per is None else f" within each {self.calibration.per}"
         failed = [line for line in lines if line.verdict == FAILS]

@@ -7,7 +7,7 @@ from ppsets_core.method.calibration import BaseCalibration, Calibration
 from ppsets_core.method.plan import Plan
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, numbers, table
 from ppsets_core.reports.sections import asked, report_page
-from ppsets_core.wording import guarantee, names_of, released, scope, unit_of
+from ppsets_core.wording import guarantee, names_of, needed, released, scope, unit_of
 
 NOT_PROMISED = (
     "It is no promise about one patient, and it does not hold for another hospital, another machine or another model "
@@ -50,7 +50,7 @@ def _first_numbers(drawn: BaseCalibration) -> Html:
     first = {"coverage promised": f"≥ {100 * drawn.coverage_lower:.4g}%"}
     first["ε spent"] = f"{drawn.epsilon_spent:g}" if isinstance(drawn, Calibration) else "0 (simulation)"
     if drawn.per is None:
-        first |= {"threshold ŝ": f"{drawn.threshold:.6g}", "probability needed": f"{drawn.cutoff:.4g}"}
+        first |= {"threshold ŝ": f"{drawn.threshold:.6g}", "probability needed": needed(drawn.cutoff)}
     return numbers(first | {f"{unit_of(drawn)}s": f"{drawn.n:,}"})
 
 
@@ -69,11 +69,9 @@ def _released(drawn: BaseCalibration) -> list[Html]:
         parts.append(element("p", told))
     if drawn.per is None:
         return [*parts, element("p", released(drawn))]
-    each = zip(names_of(drawn), drawn.thresholds, strict=True)
-    return [
-        *parts,
-        table([(name, f"{t:.6g}", f"{1 - t:.4g}") for name, t in each], [drawn.per, "ŝ", "probability needed"]),
-    ]
+    each = zip(names_of(drawn), drawn.thresholds, drawn.cutoffs, strict=True)
+    rows = [(name, f"{threshold:.6g}", needed(cutoff)) for name, threshold, cutoff in each]
+    return [*parts, table(rows, [drawn.per, "ŝ", "probability needed"])]
 
 
 def _has_tau(planned: Plan) -> bool:

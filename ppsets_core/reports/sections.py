@@ -15,7 +15,6 @@ from ppsets_core.version import __version__
 from ppsets_core.wording import (
     NOT_A_DEVICE,
     SIMULATED,
-    TRIVIAL,
     class_names,
     counted,
     guarantee,
@@ -46,7 +45,7 @@ def report_page(
 ) -> str:
     """A report: what a reader must know before the numbers, the content, the model and the provenance."""
     drawn = origin.calibration
-    told = [NOT_A_DEVICE, *([SIMULATED] if isinstance(drawn, Simulation) else []), *([TRIVIAL] * drawn.is_trivial)]
+    told = [NOT_A_DEVICE, *([SIMULATED] if isinstance(drawn, Simulation) else []), *([meaning(drawn)] * drawn.is_full)]
     return page(
         name,
         element("h1", title),
@@ -72,7 +71,11 @@ def asked(drawn: BaseCalibration) -> dict[str, str]:
 
 def promise_section(drawn: BaseCalibration) -> list[Html]:
     """What a set of this calibration means, what it promises and to whom, and what was asked for."""
-    said = [meaning(drawn), *([guarantee(drawn)] if isinstance(drawn, Calibration) else []), scope(drawn)]
+    said = [
+        *([] if drawn.is_full else [meaning(drawn)]),
+        *([guarantee(drawn)] if isinstance(drawn, Calibration) else []),
+        scope(drawn),
+    ]
     return [element("h2", "What the sets promise"), *(element("p", words) for words in said), facts(asked(drawn))]
 
 

@@ -10,6 +10,7 @@ from ppsets_core import Calibration, Ledger, PpsetsError, evaluate, ranked_sets
 from ppsets_core.__main__ import main
 from ppsets_core.data import read_scores
 from ppsets_core.places import ASSETS
+from ppsets_core.reports.calibration import calibration_report
 from tests.many_classes import CLASSES, table
 from tests.model.chests import png_folder
 
@@ -74,6 +75,22 @@ def test_a_private_check_is_charged_and_may_be_shown(files, by, capsys):
     assert str(ledger.account("next year").spent) == "4.0"
     assert main(["ledger", "--ledger", str(files / "l.sqlite")]) == 0
     assert "check  ε = 2  n = 700" in capsys.readouterr().out
+
+
+def test_a_release_that_came_out_as_1_says_that_every_set_holds_every_diagnosis(tmp_path, capsys):
+    rows = ["label,a,b", *["a,0.02,0.98"] * 500]
+    (tmp_path / "s.csv").write_text("\n".join(rows))
+    files = [str(tmp_path / "s.csv"), "--calibration", str(tmp_path / "c.json")]
+    ledger = ["--ledger", str(tmp_path / "l.sqlite"), "--budget", "3"]
+    assert main(["calibrate", files[0], "--epsilon", "1", "--m", "10", *ledger, "--out", files[2]]) == 0
+    drawn = Calibration.from_json((tmp_path / "c.json").read_text())
+    assert (drawn.threshold, drawn.is_trivial, drawn.is_full) == (1.0, False, True)
+    assert main(["predict", *files]) == main(["check", *files]) == 0
+    assert main(["check", *files, "--private", "--epsilon", "1", *ledger]) == 0
+    told = capsys.readouterr().out
+    assert told.lower().count("every set holds every diagnosis") == 4
+    assert "every set holds every diagnosis" in calibration_report(drawn).lower()
+    assert "probability ≥ 0" not in told
 
 
 def test_labelled_x_rays_are_checked_and_the_numbers_are_those_of_score(tmp_path, monkeypatch, capsys):

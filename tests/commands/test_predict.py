@@ -134,4 +134,4 @@ def test_each_diagnosis_has_its_own_cutoff(folder, tmp_path, capsys):
     assert set(xray["set"]) == expected
     assert any("with the same diagnosis" in note for note in answer["notes"])
     assert main(command) == 0
-    assert "at least its cutoff" in capsys.readouterr().out
+    assert "if its probability is: " in capsys.readouterr().out

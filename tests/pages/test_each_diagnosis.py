@@ -92,7 +92,7 @@ def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeyp
     button(at, "Use the synthetic").click().run()
     at = finish(at, "diagnose_job")
     assert not at.error
-    assert "at least its cutoff" in texts(at)
+    assert "if its probability is: " in texts(at)
     assert "with the same diagnosis" in texts(at)
     (row,) = at.dataframe[-1].value.to_dict("records")
     assert set(row["set"].split("; ")) == {name for name in NAMES if row[f"p({name})"] >= CUTOFFS[name]}

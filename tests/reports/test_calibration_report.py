@@ -59,7 +59,7 @@ def test_each_diagnosis_has_its_line():
     )
     read = Read(calibration_report(drawn))
     for name, threshold in zip(class_names(drawn.names), drawn.thresholds, strict=True):
-        assert f"{name} {threshold:.6g} {1 - threshold:.4g}" in read.words
+        assert f"{name} {threshold:.6g} ≥ {1 - threshold:.4g}" in read.words
     assert "This calibration is a simulation" in read.words
     assert "protected by" not in read.words
 

@@ -12,7 +12,7 @@ from ppsets_core import Records, one_per_patient
 from ppsets_core.access import CURATOR
 from ppsets_core.diagnose.set_table import SetTable
 from ppsets_core.method.calibration import BaseCalibration
-from ppsets_core.method.check import FAILS, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
+from ppsets_core.method.check import FAILS, FULL, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
 
@@ -108,5 +108,7 @@ def _show_private(check: PrivateCheck, calibration: BaseCalibration) -> None:
         for name, share, (low, high), verdict in zip(names, check.shares(), check.intervals(), verdicts, strict=True)
     ]
     st.success(f"Released for ε = {check.epsilon:g}: this may be shown to anyone.")
+    if calibration.is_full:
+        st.warning(FULL, icon=":material/block:")
     st.dataframe(rows, hide_index=True, alt="The private check's shares with their intervals")
     offer_download("Download the private check (JSON)", check.to_json(), "private-check.json", key="check_json")
