@@ -2,7 +2,7 @@
 
 python -m benchmarks.ledger [PATIENTS [ROUNDS]]
 
-Each round times the insert and the charges one after the other; the median of the rounds' ratios is told.
+Each round times the insert and the charges one after the other; the median of the rounds' ratios is printed.
 """
 
 import sqlite3

@@ -40,7 +40,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def timed_twice(work: Callable[[], object]) -> np.ndarray:
-    """Seconds, and seconds of this process alone, which others on the machine hardly change."""
+    """Seconds, and seconds of this process alone, which other programs barely change."""
     start, own = time.perf_counter(), time.process_time()
     work()
     return np.array([time.perf_counter() - start, time.process_time() - own])

@@ -17,7 +17,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # an ε must not stop what was paid for from being told
+        if isinstance(stream, io.TextIOWrapper):  # an ε that cannot be encoded must not lose a release
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         return _run(argv)

@@ -32,7 +32,7 @@ class BudgetError(LedgerError):
 
 
 class AccessError(LedgerError):
-    """Whoever is logged in may not do this, or is no longer logged in; nothing was drawn, charged or changed."""
+    """The person may not do this, or is no longer logged in; nothing was drawn, charged or changed."""
 
 
 class MissingPackageError(PpsetsError, ImportError):

@@ -1,7 +1,7 @@
 """A model's fingerprint: which weights and class names a calibration belongs to. Needs no torch.
 
-It is drawn by chance when a model is trained and kept in its file. Computed from the weights it would let whoever sees
-a release test guesses about the X-rays behind them, and those of plain fine-tuning are not private."""
+It is drawn at random when a model is trained, and kept in its file. Computed from the weights, it would let anyone who
+sees a release test guesses about the X-rays behind them, and plain fine-tuning does not protect those."""
 
 import hashlib
 import json
@@ -20,14 +20,13 @@ LONGEST_HEADER = 200_000  # a ResNet-18's has 15,000 bytes, and a parser may tak
 
 
 def new_fingerprint() -> str:
-    """For a model that was just trained: by chance, and so without a word about what it learnt from."""
+    """A random fingerprint for a model that was just trained; it reveals nothing about the training data."""
     return secrets.token_hex(LENGTH // 2)
 
 
 @lru_cache(maxsize=1)
 def bundled_fingerprint() -> str | None:
-    """The bundled model's; None where its file is missing. Without one of its own it is its file's hash, which tells
-    nothing: it learnt from public X-rays."""
+    """The bundled model's fingerprint, or its file's hash: its X-rays are public. None where the file is missing."""
     facts = bundled_facts()
     if facts is None:
         return None

@@ -28,6 +28,12 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
 
 
+def test_every_picture_is_shown_somewhere():
+    shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    pictures = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.png")]
+    assert [name for name in pictures if name not in shown] == []
+
+
 def test_code_cites_headings_that_are_there():
     known = anchors(ROOT / "docs" / "method.md")
     for file in [*(ROOT / "ppsets_core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]:

@@ -59,7 +59,7 @@ def _section(rng: np.random.Generator) -> np.ndarray:
 
 
 def _gradient(rng: np.random.Generator) -> np.ndarray:
-    """Smooth shading in one or two directions, hardly curved: a wall, an empty film."""
+    """Smooth shading in one or two directions, almost flat: a wall, an empty film."""
     y, x = np.mgrid[0 : 1 : CANVAS * 1j, 0 : 1 : CANVAS * 1j]
     falls, rises = (low + (high - low) * along for along in (y, x) for low, high in [rng.random(2)])
     plane = falls * rises if rng.random() < 0.7 else falls + rises * rng.normal()

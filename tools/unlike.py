@@ -1,4 +1,4 @@
-"""`python -m tools.unlike FOLDER`: how often X-rays of another hospital are told from those of the bundled calibration.
+"""`python -m tools.unlike FOLDER`: how often X-rays of another hospital are recognised as unfamiliar.
 
 Prints the figures of models/README.md, exact over the draw of τ̂ and over batches: ε = 1, a fifth of it for τ̂, 5% asked
 for, once with every record of the calibration and once with one of each patient."""
@@ -44,7 +44,7 @@ def flagged_and_alarmed(records: Records, novelty: np.ndarray) -> tuple[float, d
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="How often X-rays of another kind are told from the calibration's.")
+    parser = argparse.ArgumentParser(description="How often X-rays of another kind are recognised as unfamiliar.")
     parser.add_argument("folder", type=Path, help="X-rays that are unlike CoronaHack's")
     others = predict_folder(load_model(), read_folder(parser.parse_args().folder, labels=False)).novelty
     held_out = bundled_scores().novelty
