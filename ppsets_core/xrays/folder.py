@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
-from ppsets_core.files.handles import read_bytes
-from ppsets_core.xrays.labels import LabelAndPatient, Labelling, Labels, label_pictures
+from ppsets_core.xrays.labels import LabelAndPatient, Labelling, Labels, label_files
 from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry, Source, list_source, title_of
 from ppsets_core.xrays.picture import HEAD, Picture, decode, kind_of, why_not_a_picture
@@ -105,24 +103,24 @@ def read_folder(
     keep_unlabelled: keep X-rays without a label too.
     to_learn: without `split`, keep only the training part of a labels file; by default that part is left out.
     """
-    listing = list_source(source, skip_unopened=keep_unlabelled)
-    tables = [entry for entry in listing.entries if entry.name.lower().endswith(TABLES)]
-    pictures, not_pictures = _recognised(entry for entry in listing.entries if not entry.name.lower().endswith(TABLES))
-    unusable = [*listing.refused, *(Refused(entry.name, reason) for entry, reason in not_pictures)]
-    others = [Entry(one.name, partial(read_bytes, b""), one.name, ".") for one in listing.refused]
-    others += [entry for entry, _ in not_pictures]
+    entries = list_source(source, skip_unopened=keep_unlabelled)
+    tables = [entry for entry in entries if _is_table(entry)]
+    files = [_recognised(entry) for entry in entries if not _is_table(entry)]
     try:
-        labelling = label_pictures(pictures, others, tables, labels, split, classes, to_learn)
+        labelling = label_files(files, tables, labels, split, classes, to_learn)
     except FileError as error:
         if not keep_unlabelled:
             raise
-        labelling = Labelling(["no label"] * len(pictures), [], (str(error),))
+        labelling = Labelling([entry.problem or None for entry in files], [], (str(error),))
     answers, unlisted = labelling.answers, labelling.refused
     if keep_unlabelled:
-        answers = [one if isinstance(one, LabelAndPatient) else LabelAndPatient(None, None) for one in answers]
+        answers = [
+            entry.problem or (one if isinstance(one, LabelAndPatient) else LabelAndPatient(None, None))
+            for entry, one in zip(files, answers, strict=True)
+        ]
         unlisted = []
-    both = list(zip(pictures, answers, strict=True))
-    refused = (*unusable, *(Refused(entry.name, why) for entry, why in both if isinstance(why, str)), *unlisted)
+    both = list(zip(files, answers, strict=True))
+    refused = (*(Refused(entry.name, why) for entry, why in both if isinstance(why, str)), *unlisted)
     used = [(entry, known) for entry, known in both if isinstance(known, LabelAndPatient)]
     if not used:
         raise FileError(_nothing_usable(title_of(source), refused))
@@ -130,20 +128,19 @@ def read_folder(
     return XrayFolder(xrays, refused, (*labelling.notes, *_notes(xrays)), tuple(entry for entry, _ in used))
 
 
-def _recognised(entries: Iterable[Entry]) -> tuple[list[Entry], list[tuple[Entry, str]]]:
-    """Split files by their first bytes into pictures and the rest, with reasons."""
-    pictures, others = [], []
-    for entry in entries:
-        try:
-            head = entry.read(HEAD)
-        except FileError as error:
-            others.append((entry, str(error)))
-            continue
-        if kind_of(head):
-            pictures.append(entry)
-        else:
-            others.append((entry, why_not_a_picture(head)))
-    return pictures, others
+def _is_table(entry: Entry) -> bool:
+    return entry.name.lower().endswith(TABLES) and not entry.problem
+
+
+def _recognised(entry: Entry) -> Entry:
+    """With the problem of a file whose first bytes are no picture's."""
+    if entry.problem:
+        return entry
+    try:
+        head = entry.read(HEAD)
+    except FileError as error:
+        return replace(entry, problem=str(error))
+    return entry if kind_of(head) else replace(entry, problem=why_not_a_picture(head))
 
 
 def _notes(xrays: tuple[Xray, ...]) -> Iterator[str]:

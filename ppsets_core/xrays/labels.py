@@ -39,7 +39,7 @@ class LabelAndPatient(NamedTuple):
 
 @dataclass(frozen=True)
 class Labelling:
-    """For each picture its label and patient, or why it is not used (None: of another split); what else was refused
+    """For each file its label and patient, or why it is not used (None: of another split); what else was refused
     (rows without a file, unused tables); and sentences on where the labels come from."""
 
     answers: Sequence[LabelAndPatient | str | None]
@@ -97,9 +97,8 @@ class LabelRows:
         return rows[0] if rows else None
 
 
-def label_pictures(
-    pictures: Sequence[Entry],
-    others: Sequence[Entry],
+def label_files(
+    files: Sequence[Entry],
     tables: Sequence[Entry],
     labels: Labels,
     split: str | None,
@@ -108,27 +107,28 @@ def label_pictures(
 ) -> Labelling:
     """Label by the labels file given, else by the one among `tables`, else by folder; not at all if `labels` is False.
 
-    `others` are files that are no pictures, which a labels file may list. Without `split`, rows of the training
-    part are left out, or, `to_learn`, those of any other part."""
+    Files with a problem keep it, but a labels file may list them. Without `split`, rows of the training part are left
+    out, or, `to_learn`, those of any other part."""
     if labels is False:
-        return Labelling([LabelAndPatient(None, None)] * len(pictures), [])
+        return Labelling([one.problem or LabelAndPatient(None, None) for one in files], [])
     if labels is not None:
         origin = shown_name(name_of(labels) or "the labels file")
         unused = [Refused(table.name, f"Not used: the labels come from {origin}.") for table in tables]
         rows = LabelRows(_given_rows(labels, origin), origin)
-        return _by_rows(pictures, others, rows, unused, split, classes, to_learn)
+        return _by_rows(files, rows, unused, split, classes, to_learn)
     found, refused = _found_rows(tables)
     if len(found) > 1:
         raise FileError(f"Several labels files: {', '.join(found)}. Keep one of them, or say which to use.")
     for origin, found_rows in found.items():
-        return _by_rows(pictures, others, LabelRows(found_rows, origin), refused, split, classes, to_learn)
+        return _by_rows(files, LabelRows(found_rows, origin), refused, split, classes, to_learn)
     if split is not None:
         raise FileError(
             f"Without a labels file there is no split '{split}'. Give a CSV with {SPLIT_COLUMNS} (--labels)."
         )
-    by_folder = [LabelAndPatient(label_from_folders(one.path, one.given_in, classes), None) for one in pictures]
-    notes = ("Labels are the names of the folders.",) if any(one.label for one in by_folder) else ()
-    return Labelling(by_folder, refused, notes)
+    by_folder = [None if one.problem else label_from_folders(one.path, one.given_in, classes) for one in files]
+    notes = ("Labels are the names of the folders.",) if any(by_folder) else ()
+    answers = [one.problem or LabelAndPatient(label, None) for one, label in zip(files, by_folder, strict=True)]
+    return Labelling(answers, refused, notes)
 
 
 def _given_rows(labels: str | Path | FileLike, name: str) -> list[LabelRow]:
@@ -153,8 +153,7 @@ def _found_rows(tables: Sequence[Entry]) -> tuple[dict[str, list[LabelRow]], lis
 
 
 def _by_rows(
-    pictures: Sequence[Entry],
-    others: Sequence[Entry],
+    files: Sequence[Entry],
     rows: LabelRows,
     unused: list[Refused],
     split: str | None,
@@ -179,8 +178,8 @@ def _by_rows(
             return row.problem
         return LabelAndPatient(spelt.get(str(row.label).casefold(), row.label), row.patient)
 
-    found = rows.match([*pictures, *others])
-    answers = [answer(row) for row in found[: len(pictures)]]
+    found = rows.match(files)
+    answers = [one.problem or answer(row) for one, row in zip(files, found, strict=True)]
     met = {row.line for row in found if row is not None}
     gone = f"{rows.label_file} lists it, but there is no such file."
     unmet = [

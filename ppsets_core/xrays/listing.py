@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 from ppsets_core.errors import FileError
-from ppsets_core.files import Refused
 from ppsets_core.files.handles import ENCRYPTED, READABLE, FileLike, is_rewindable, name_of, open_zip, read_bytes
 from ppsets_core.files.names import is_clutter, relative_name, shown_name
 from ppsets_core.xrays.limits import MAX_BYTES, MAX_FILES, TOO_MANY_BYTES
@@ -35,33 +34,27 @@ class Entry:
 
     `name` is unique and fit to show; `read` gives its first so many bytes or raises FileError. Labels go by `path`
     within the folder or zip that was given, and by `given_in`, where that folder is or the zip's name: no other file
-    changes them. `file` is the file on disk, which another process can open too; None in a zip or an upload."""
+    changes them. `file` is the file on disk, which another process can open too; None in a zip or an upload. `problem`
+    says why it cannot be used."""
 
     name: str
     read: Callable[[int], bytes]
     path: str = ""
     given_in: str = ""
     file: Path | None = None
+    problem: str = ""
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The files that may be read, and those that may not."""
-
-    entries: tuple[Entry, ...]
-    refused: tuple[Refused, ...] = ()
-
-
-def list_source(source: Source, *, skip_unopened: bool = False) -> Listing:
+def list_source(source: Source, *, skip_unopened: bool = False) -> list[Entry]:
     """The files of a source, each with a unique name relative to it. FileError if the source cannot be opened.
 
     skip_unopened: refuse a zip or folder that cannot be opened by itself if it is one of several."""
     items = [_rewindable(item) for item in _items(source)]
     if len(items) == 1:
-        return _joined([_list_one(items[0])])
+        return _named(_list_one(items[0]))
     _check_count(len(items), "The selection")
     names = zip(items, _names(items), strict=True)
-    return _joined(_list_member(item, name, skip_unopened) for item, name in names if name)
+    return _named(entry for item, name in names if name for entry in _list_member(item, name, skip_unopened))
 
 
 def title_of(source: Source) -> str:
@@ -91,24 +84,21 @@ def _check_count(number: int, where: str) -> None:
         raise FileError(f"{where}: more than {MAX_FILES:,} files. Split it.")
 
 
-def _joined(listings: Iterable[Listing]) -> Listing:
-    """One listing with names fit to show; a repeated name gets a number."""
-    entries: dict[str, Entry] = {}
-    refused: list[Refused] = []
+def _named(entries: Iterable[Entry]) -> list[Entry]:
+    """With names fit to show; a repeated name gets a number."""
+    named: dict[str, Entry] = {}
     times: Counter[str] = Counter()
-    for listing in listings:
-        refused += [replace(one, name=shown_name(one.name)) for one in listing.refused]
-        for entry in listing.entries:
-            name = shown = shown_name(entry.name)
-            while name in entries:
-                times[shown] += 1
-                name = f"{shown} ({times[shown] + 1})"
-            entries[name] = replace(entry, name=name, path=shown_name(entry.path))
-        _check_count(len(entries) + len(refused), "The selection")
-    return Listing(tuple(entries.values()), tuple(refused))
+    for entry in entries:
+        name = shown = shown_name(entry.name)
+        while name in named:
+            times[shown] += 1
+            name = f"{shown} ({times[shown] + 1})"
+        named[name] = replace(entry, name=name, path=shown_name(entry.path))
+        _check_count(len(named), "The selection")
+    return list(named.values())
 
 
-def _list_one(item: One) -> Listing:
+def _list_one(item: One) -> list[Entry]:
     """A directory's or a zip's files, or the file itself."""
     name = relative_name(name_of(item) or "X-ray")
     if isinstance(item, (str, Path)) and Path(item).is_dir():
@@ -119,10 +109,10 @@ def _list_one(item: One) -> Listing:
         raise FileError(f"{shown_name(name)}: {error}") from error.__cause__
     if is_zip:
         return _list_archive(item, name)
-    return Listing((_loose(item, name if isinstance(item, (str, Path)) else _upload_name(item) or name),))
+    return [_loose(item, name if isinstance(item, (str, Path)) else _upload_name(item) or name)]
 
 
-def _list_member(item: One, name: str, skip_unopened: bool) -> Listing:
+def _list_member(item: One, name: str, skip_unopened: bool) -> list[Entry]:
     """One of several: a directory or zip becomes a folder of the whole."""
     is_folder = isinstance(item, (str, Path)) and Path(item).is_dir()
     try:
@@ -130,18 +120,15 @@ def _list_member(item: One, name: str, skip_unopened: bool) -> Listing:
     except FileError:
         is_zip = False
     if not is_folder and not is_zip:
-        return Listing((_loose(item, name),))
+        return [_loose(item, name)]
     try:
-        listing = _list_one(item)
+        listed = _list_one(item)
     except FileError as error:
         if not skip_unopened:
             raise
-        return Listing((), (Refused(name, str(error)),))
+        return [Entry(name, partial(read_bytes, item), problem=str(error))]
     folder = Path(name).stem if is_zip else name
-    return Listing(
-        tuple(replace(entry, name=f"{folder}/{entry.name}") for entry in listing.entries),
-        tuple(replace(refused, name=f"{folder}/{refused.name}") for refused in listing.refused),
-    )
+    return [replace(entry, name=f"{folder}/{entry.name}") for entry in listed]
 
 
 def _loose(item: One, name: str) -> Entry:
@@ -172,30 +159,26 @@ def _upload_name(item: FileLike) -> str:
     return "" if is_clutter(name) else name
 
 
-def _list_directory(root: Path) -> Listing:
-    """Every ordinary file below `root`, by name; links out of it and special files are refused."""
+def _list_directory(root: Path) -> list[Entry]:
+    """Every file below `root`, by name; links out of it and special files have a problem."""
     root = root.resolve()
     entries: list[Entry] = []
-    refused: list[Refused] = []
 
-    def closed(error: OSError) -> None:
-        name = os.path.relpath(error.filename or root, root)
-        refused.append(Refused(name, f"The folder cannot be opened ({error.strerror})."))
+    def add(path: Path, problem: str) -> None:
+        name = path.relative_to(root).as_posix()
+        if not is_clutter(name):
+            entries.append(Entry(name, partial(read_bytes, path), name, root.as_posix(), path, problem))
 
-    for folder, folders, files in os.walk(root, onerror=closed):
-        names = sorted(folders)
-        folders[:] = [name for name in names if not is_clutter(name) and not Path(folder, name).is_symlink()]
-        links = [name for name in names if Path(folder, name).is_symlink()]
+    def add_closed(error: OSError) -> None:
+        add(Path(error.filename or root), f"The folder cannot be opened ({error.strerror}).")
+
+    for folder, folders, files in os.walk(root, onerror=add_closed):
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        folders[:] = [name for name in folders if not is_clutter(name) and name not in links]
         for path in (Path(folder, name) for name in (*links, *files)):
-            name = path.relative_to(root).as_posix()
-            if is_clutter(name):
-                continue
-            if reason := _why_not_this_file(path, root):
-                refused.append(Refused(name, reason))
-            else:
-                entries.append(Entry(name, partial(read_bytes, path), name, root.as_posix(), path))
-        _check_count(len(entries) + len(refused), shown_name(root.name))
-    return Listing(tuple(sorted(entries, key=lambda entry: entry.name)), tuple(refused))
+            add(path, _why_not_this_file(path, root))
+        _check_count(len(entries), shown_name(root.name))
+    return sorted(entries, key=lambda entry: entry.name)
 
 
 def _why_not_this_file(path: Path, root: Path) -> str:
@@ -210,30 +193,22 @@ def _why_not_this_file(path: Path, root: Path) -> str:
         return "A link that leads nowhere."
 
 
-def _list_archive(file: One, name: str) -> Listing:
+def _list_archive(file: One, name: str) -> list[Entry]:
     """The zip's files by name. A path stays open as long as an entry is kept. FileError if it is no zip."""
     archive = _open_archive(file, shown_name(name))
     infos = [info for info in archive.infolist() if info.filename[-1:] != "/" and not is_clutter(_slashed(info))]
     _check_count(len(infos), shown_name(name))
     if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
         raise FileError(f"{shown_name(name)}: unpacks to more than {MAX_TOTAL_BYTES // 10**9} GB. Split it.")
-    members: dict[str, zipfile.ZipInfo] = {}
-    for info in infos:
-        inside = _slashed(info)
-        if inside in members:
-            raise FileError(f"{shown_name(name)}: holds {shown_name(inside)} twice. Pack the zip again.")
-        members[inside] = info
     # Packing a folder `xrays` gives `xrays.zip` with everything in `xrays/`: that folder is the zip, not a label.
     stem = Path(name).stem
-    entries: list[Entry] = []
-    refused: list[Refused] = []
-    for inside, info in sorted(members.items()):
-        path = inside.removeprefix(f"{stem}/")
-        if reason := _why_not_this_member(info):
-            refused.append(Refused(inside, reason))
-        else:
-            entries.append(Entry(path, partial(_read_member, archive, info), path, stem))
-    return Listing(tuple(entries), tuple(refused))
+    entries: dict[str, Entry] = {}
+    for inside, info in sorted(((_slashed(info), info) for info in infos), key=lambda pair: pair[0]):
+        if inside in entries:
+            raise FileError(f"{shown_name(name)}: holds {shown_name(inside)} twice. Pack the zip again.")
+        path, read = inside.removeprefix(f"{stem}/"), partial(_read_member, archive, info)
+        entries[inside] = Entry(path, read, path, stem, problem=_why_not_this_member(info))
+    return list(entries.values())
 
 
 def _open_archive(file: One, name: str) -> zipfile.ZipFile:
