@@ -11,6 +11,7 @@ from pages.widgets.guard import guarded
 from pages.widgets.person import OPEN_TO, admitted, may, may_open, show_person
 from pages.widgets.server.start import protection, while_serving
 from pages.widgets.session import active_calibration, calibration_source
+from pages.widgets.shelf import keep_choice
 from pages.widgets.streamlit_parts import is_script_run, note_shown_uploads
 from pages.widgets.text import as_text
 from ppsets_core.access import VIEWER
@@ -58,6 +59,7 @@ def main() -> None:
     screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
     with guarded():
         if admitted():
+            keep_choice()
             _show(screen.title.lower(), screen.run)
 
 

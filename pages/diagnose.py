@@ -17,6 +17,7 @@ from pages.widgets.session import (
     who_it_is_for,
     why_not_for_xrays,
 )
+from pages.widgets.shelf import choose_from_shelf
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
 from ppsets_core import Simulation
@@ -67,14 +68,22 @@ def _refuse(why: str) -> None:
 def _say_what_to_do() -> None:
     st.write("X-rays in, a ranked set of diagnoses out. First, a calibration sets the threshold for what enters a set.")
     if not may_open("calibrate"):
-        st.info("This session has no calibration yet. Give one that a curator handed to you, or try the demo on Home.")
-        load_saved()
+        st.info("This session has no calibration yet. Choose one that a curator published, or try the demo on Home.")
+        _choose_other()
         return
     st.info("This session has no calibration yet. Try the demo on Home, or calibrate with records of your own.")
     offer_last_release()
+    choose_from_shelf()
     with st.container(horizontal=True):
         st.page_link("pages/home.py", label="Home: try the demo", icon=":material/home:")
         st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
+
+
+def _choose_other() -> None:
+    """The shelf; and, for those who cannot go to Calibrate, a calibration file."""
+    choose_from_shelf()
+    if not may_open("calibrate"):
+        load_saved()
 
 
 def _say_what_applies(calibration: BaseCalibration, what: str) -> None:
@@ -84,11 +93,13 @@ def _say_what_applies(calibration: BaseCalibration, what: str) -> None:
         st.warning(as_text(meaning(calibration)), icon=":material/block:")
     else:
         st.write(as_text(meaning(calibration)))
-    if what == TABLE:
-        st.caption(as_text(f"Calibrated with {calibration_source()}."))
-        return
     unknown = "; the two must belong together" if fits_model(calibration) is None else ""
-    st.caption(as_text(f"Calibrated with {calibration_source()}. Model: {model_name()}{unknown}."))
+    model = f" Model: {model_name()}{unknown}." if what == XRAYS else ""
+    st.caption(as_text(f"Calibrated with {calibration_source()}.{model}"))
+    with st.expander("Use another calibration"):
+        _choose_other()
+        if may_open("calibrate"):
+            st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
 
 
 if run_through_app():

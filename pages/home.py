@@ -15,6 +15,7 @@ from pages.widgets.session import (
     set_active_calibration,
     warn_of_other_weights,
 )
+from pages.widgets.shelf import choose_from_shelf
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
 from ppsets_core import Simulation
@@ -67,6 +68,7 @@ def _calibration() -> None:
     if calibration is None:
         st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
         offer_last_release()
+        choose_from_shelf()
         return
     last: Demo | None = st.session_state.get("demo_result")
     if last is not None and last.calibration is calibration:

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.widgets.budgets import open_account_step, raise_budget_step
 from pages.widgets.person import first_budget, may, may_open
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration, warn_of_other_model
+from pages.widgets.shelf import publish_step, release_title
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import columns_with_values, offer_download
 from ppsets_core import Calibration, Ledger
@@ -14,7 +15,7 @@ from ppsets_core.ledger import BudgetChange, Refusal, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.charging import MOST_REFUSALS
 from ppsets_core.ledger.export import covered_in_words, export_csv, export_json
-from ppsets_core.wording import describe, names_of
+from ppsets_core.wording import names_of
 
 ALL = "All data sets"
 IN_EXPORT = ("rule", "m", "protects one", "model")  # and in the words of a release to use again
@@ -101,6 +102,7 @@ def _use_again(releases: list[Release]) -> None:
             st.rerun()
         name = f"calibration-{release.id}.json"
         offer_download("Download it (JSON)", calibration.to_json(), name, key="download_release")
+        publish_step(release)
     if active_calibration() == calibration:
         st.success("In use in this browser session.")
 
@@ -163,9 +165,8 @@ def _thresholds(calibration: Calibration) -> str:
 
 
 def _title(release: Release) -> str:
-    calibration = release.calibration
-    words = release.status if calibration is None else describe(calibration)
-    return f"No. {release.id}, {release.account}: {words}"
+    assert release.calibration is not None
+    return release_title(release.id, release.account, release.calibration)
 
 
 def _when(time: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
+from pages.widgets.budgets import REASON_HELP
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job, stop_job
 from pages.widgets.person import login_is_configured, may, why_label
 from pages.widgets.text import as_text
@@ -28,7 +29,7 @@ BUDGET_HELP = (
     "bounds what they can reveal. 2 allows two releases at ε = 1. It can be raised later, on record."
 )
 NAME_HELP = "The ledger keeps one budget per name, and what each patient has lost under all names."
-REASON_HELP = "Kept in the ledger and its exports; it must name no patient."
+HOW_TO_RAISE = {True: "raise the budget on Ledger.", False: "ask a steward to raise the budget."}
 NO_REASON = "Say why: the reason is kept in the ledger, with your name."
 
 
@@ -77,20 +78,23 @@ def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: s
 
     Nothing here looks for the records in the ledger: only the charge tells whether it has met them."""
     left, right = st.columns(2)
-    field = left.text_input(
-        "Name of the data set", proposed[:100], 100, f"name_{key}", persist_state="session", help=NAME_HELP
+    names, may_open = ledger.account_names(), may(STEWARD)
+    options = list(dict.fromkeys([*([proposed[:100]] if may_open or proposed in names else []), *names]))
+    name = left.selectbox(
+        *("Name of the data set", options, 0 if proposed[:100] in options else None),
+        key=f"name_{key}",
+        help=NAME_HELP,
+        placeholder="Choose or type a name" if may_open else "Choose a data set",
+        accept_new_options=may_open,
+        persist_state="session",
     )
-    name = field.strip()
-    st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
-    if not name:
-        st.info("Give the data set a name.")
+    if not name or not name.strip():
+        st.info("Choose the data set that pays." + ("" if may_open else " If it is not listed, a steward opens it."))
         return None
+    st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
     if (named := ledger.account_named(name)) is not None:
         st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {_in_words(named)}."))
         return named
-    if not may(STEWARD):
-        st.info(as_text(f"'{name}' is not in the ledger. Ask a steward to open it with a budget, then go on here."))
-        return None
     label, limits = "Privacy budget of the data set", (0.01, 1e6)
     budget = right.number_input(
         label, *limits, proposed_budget, 0.5, "%g", f"budget_{key}", BUDGET_HELP, persist_state="session"
@@ -105,8 +109,7 @@ def has_room(account: Account, epsilon: float) -> bool:
     if not account.can_pay(epsilon):
         st.warning(
             f"ε = {epsilon:g} is more than the whole budget of {shown(account.budget)} for {as_text(account.name)}. "
-            "Choose a smaller ε, or "
-            + ("set a larger budget above." if account.is_new else "have the budget raised on Ledger.")
+            "Choose a smaller ε, or " + ("set a larger budget above." if account.is_new else HOW_TO_RAISE[may(STEWARD)])
         )
         return False
     if amount(epsilon) > account.left:

@@ -45,5 +45,5 @@ def test_a_score_file_and_a_saved_calibration(screen, score_csv):
         assert not re.search(r"(?<!\\)[<\[$*]", error.value)
         assert not HIDDEN.search(error.value)
     at.file_uploader(key="score_file").set_value((HOSTILE["html"].replace(".png", ".csv"), score_csv(600), "")).run()
-    assert at.text_input[0].value == "b><img src=x onerror=alert(1)>"
+    assert at.selectbox[0].value == "b><img src=x onerror=alert(1)>"
     assert not re.search(r"(?<!\\)<img", "".join(each.value for each in (*at.markdown, *at.caption)))

@@ -149,7 +149,7 @@ def test_curators_spend_what_a_steward_opened_and_see_nothing_of_each_other(new_
     ui.sees(stella, f"The budget of '{last}' is {shown(before + 1)} now.")
     assert ledger.account(last).budget == before + 1
     ui.open_score_file(carl, app, score_file("unheard-of.csv", 700, 5))
-    ui.sees(carl, "Ask a steward to open it")
+    ui.sees(carl, "If it is not listed, a steward opens it")
     assert carl.get_by_role("button", name="Calibrate …").count() == 0
 
 

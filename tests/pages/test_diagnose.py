@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from ppsets_core import Records, calibrate, plan, simulate
+from ppsets_core.diagnose.set_table import sets_of
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import records_of
@@ -89,6 +90,9 @@ def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
     assert row["reviewer's note"] == "'=rotated"
     assert at.dataframe[-1].value.iloc[0]["review"] == ""
     assert "Another diagnosis: Normal" in texts(at)
+    seen = at.session_state["diagnose_examined"]
+    exported = sets_of(seen.xrays.records, at.session_state["active_calibration"], xrays=seen.xrays)
+    assert seen.marks.columns(exported[1])["reviewer's diagnosis"] == "normal", "as files name it"
 
 
 def test_results_say_what_they_are_of_and_which_files_are_not_classified_or_kept(diagnose, xrays, monkeypatch):

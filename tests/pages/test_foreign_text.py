@@ -178,7 +178,7 @@ def test_the_ledger(screen, ledger):
     clean(button(at, "Raise …").click().run())
     clean(button(at, "Use this calibration").click().run())
     at.switch_page("pages/calibrate.py").run()
-    clean(at.text_input[0].set_value(EVIL).run())
+    clean(at.selectbox(key="name_bundled").set_value(EVIL).run())
     tour(at)
 
 
@@ -199,13 +199,14 @@ def test_xrays_their_headers_names_and_labels(app, screen, tmp_path, monkeypatch
     at = clean(classify(screen("diagnose"), [*files, (f"{EVIL}.png", b"no picture", "")]))
     clean(next(look for look in at.button if look.label == "Open viewer").click().run())
     picture = png(draw_xrays(1, 0)[0].grey)
-    labels = in_csv([["file", "label", "patient"], [f"{EVIL}.png", EVIL, EVIL], [EVIL, "normal", ""]])
-    archive = zipped({f"{EVIL}/{EVIL}.png": picture, "normal/a.png": picture, "labels.csv": labels})
     monkeypatch.setenv("PPSETS_DATA", str(tmp_path))
     (Path(tmp_path) / EVIL).mkdir()
     at = at.switch_page("pages/calibrate.py").run()
     at.radio(key="source").set_value("X-rays with labels").run()
-    clean(at.file_uploader[0].set_value([(f"{EVIL}.zip", archive, "")]).run())
+    name, header = f"{EVIL}/{EVIL}.png", ["file", "label", "patient"]
+    for row in ([EVIL, "normal", EVIL], [name, EVIL, EVIL], [name, "normal", EVIL]):
+        files = {name: picture, "normal/a.png": picture, "labels.csv": in_csv([header, row])}
+        clean(at.file_uploader[0].set_value([(f"{EVIL}.zip", zipped(files), "")]).run())
     at.button(key="classify").click().run()
     clean(finish(at, "classify_calibration"))
     clean(at.segmented_control(key="calibrate_way").set_value("On the server").run())

@@ -6,11 +6,14 @@ from pages.widgets.budgets import RAISE
 from pages.widgets.calibrate.reading import Reading
 from pages.widgets.calibrate.sources import counting
 from pages.widgets.calibration_card import offer_registry_entry, show_calibration
+from pages.widgets.person import may
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
+from pages.widgets.shelf import publish_step
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, keep_result, prepare, spend_step, spent_on
 from pages.widgets.text import as_text
 from ppsets_core import Account, Calibration, Ledger, Plan
+from ppsets_core.access import STEWARD
 from ppsets_core.data.counts import DescribedRecords, Selection
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.cohort import MOST_RECORDS
@@ -35,6 +38,9 @@ def release_step(reading: Reading, records: DescribedRecords, planned: Plan, bud
         with st.container(border=True, key="result"):
             st.markdown("**Your calibration**")
             show_calibration(released.result, released.terms.account.name, key="released")
+            for one in ledger.releases(released.terms.account.name):
+                if one.calibration == released.result:
+                    publish_step(one)
             offer_registry_entry(released.result, key="released")
         st.markdown("**Another release from these records**")
     account = choose_account(ledger, reading.name, budget, key=reading.id)
@@ -89,7 +95,7 @@ def _ways_out(planned: Plan, account: Account) -> None:
         if account.left > 0 and not at_epsilon(planned, float(account.left)).is_trivial:
             rest = float(account.left)
             st.button(f"Use ε = {shown(account.left)}", key="apply_left", on_click=apply_epsilon, args=(rest,))
-        if not account.is_new and st.button("Go to Ledger", key="to_ledger"):
+        if not account.is_new and may(STEWARD) and st.button("Go to Ledger", key="to_ledger"):
             st.session_state[RAISE] = account.name
             st.switch_page("pages/ledger.py")
 
