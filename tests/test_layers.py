@@ -95,13 +95,9 @@ def test_every_part_has_its_place():
     assert parts == set(LAYER), "say in LAYERS where a new part belongs, and take out one that is gone"
 
 
-COUNTS_RECORDS = {f"ppsets_core.method.{name}" for name in ("check", "private_check", "release")}  # until Counts
-
-
 def test_imports_go_down():
     found = {
-        module: wrong_imports(module, imported(ast.walk(tree_of(module))))
-        for module in MODULES.keys() - (ENTRANCES | COUNTS_RECORDS)
+        module: wrong_imports(module, imported(ast.walk(tree_of(module)))) for module in MODULES.keys() - ENTRANCES
     }
     assert {module: wrong for module, wrong in found.items() if wrong} == {}
 

@@ -1,13 +1,9 @@
 """The library as someone uses it who has read the README and nothing else: no step of the way is a trap."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import ppsets_core as pp
-from tests.pages.driving import ROOT
 
 MODEL = "0123456789abcdef"
 
@@ -89,15 +85,6 @@ def test_sets_and_their_evaluation_take_the_calibration_itself(score_file):
     sets = pp.prediction_sets(records.probabilities, calibration, classes=records.classes)
     assert (sets == pp.prediction_sets(records.probabilities, calibration.threshold)).all()
     assert pp.evaluate(records.probabilities, records.labels, calibration).coverage > 0.85
-
-
-@pytest.mark.parametrize("code", ["from ppsets_core import *", "import ppsets_core; dir(ppsets_core)"])
-def test_taking_everything_loads_no_torch(code):
-    asked = (
-        f"{code}; import sys; print([m for m in ('torch', 'torchvision', 'opacus', 'streamlit') if m in sys.modules])"
-    )
-    out = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert out.stdout.strip() == "[]"
 
 
 def test_every_name_that_is_offered_is_there_the_networks_too():

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
+from itertools import combinations, permutations
 from math import ceil
 
 import numpy as np
@@ -158,15 +158,8 @@ def _largest_loss(mechanism: Mechanism, n: int, places: tuple[int, ...], m: int)
 
 def _all_counts(n: int, places: int) -> np.ndarray:
     """Every way to put n records at so many places, in lexicographic order."""
-    if places == 1:
-        return np.array([[n]])
-    if places == 2:
-        return np.column_stack([np.arange(n + 1), np.arange(n, -1, -1)])
-    parts = []
-    for first in range(n + 1):
-        rest = _all_counts(n - first, places - 1)
-        parts.append(np.column_stack([np.full(len(rest), first), rest]))
-    return np.concatenate(parts)
+    bars = np.array(list(combinations(range(n + places - 1), places - 1)))
+    return np.diff(bars, axis=1, prepend=-1, append=n + places - 1) - 1
 
 
 def _log_laws(mechanism: Mechanism, counts: np.ndarray, places: np.ndarray, n: int, m: int) -> np.ndarray:
