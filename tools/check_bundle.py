@@ -1,0 +1,90 @@
+"""`python -m tools.check_bundle`: do the bundled weights, novelty statistics, gate, scores and model card fit together?
+
+With `--tables` it prints the card's tables from the bundled scores instead."""
+
+import csv
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from ppsets_core.data.bundled import CORONAHACK, read_rows
+from ppsets_core.model.gate import load_fit
+from ppsets_core.model.novelty import BUNDLED as NOVELTY
+from ppsets_core.model.novelty import load_statistics
+from ppsets_core.model.report import ModelReport, report
+from ppsets_core.model.weights import load_model
+from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS
+from ppsets_core.places import ASSETS, MODELS
+from ppsets_core.xrays.coronahack import HELD_OUT, SPLIT
+
+CARD = MODELS / "README.md"
+
+
+def problems(
+    weights: Path = BUNDLED_WEIGHTS, novelty: Path = NOVELTY, scores: Path = CORONAHACK, card: Path = CARD
+) -> Iterator[str]:
+    """What does not fit, in sentences that say what to do."""
+    model, statistics, records = load_model(weights), load_statistics(novelty), read_rows(scores)
+    load_fit()
+    if statistics.model != model.fingerprint or len(statistics.means) != len(model.classes):
+        yield f"{novelty.name} is not of {weights.name}. Run: python -m tools.learn_novelty coronahack --out {novelty}"
+    if (records.model, records.classes) != (model.fingerprint, model.classes) or _parts(scores) != _parts(SPLIT):
+        yield f"{scores.name} is not of {weights.name}. Run: python -m tools.bundled_scores coronahack {scores}"
+    text = card.read_text(encoding="utf-8")
+    if (digest := hashlib.sha256(weights.read_bytes()).hexdigest()) not in text:
+        yield f"{card.name} is not of {weights.name}, whose SHA-256 is {digest}."
+    if tables(report(records.probabilities, records.labels), records.classes) not in text:
+        yield f"{card.name} is not of {scores.name}. Copy its tables from: python -m tools.check_bundle --tables"
+    for xray in sorted(ASSETS.glob("synthetic_*.png")):
+        if xray.stem.split("_", 2)[2] not in model.classes:
+            yield f"{xray.name} is named after no class of {weights.name}."
+
+
+def _parts(path: Path) -> Counter:
+    """How many held-out X-rays of each label each part has."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return Counter((row["split"], row["label"]) for row in csv.DictReader(file) if row["split"] in HELD_OUT)
+
+
+def tables(measured: ModelReport, classes: tuple[str, ...]) -> str:
+    """Accuracy, recalls, confusion and reliability in Markdown."""
+    summary = [
+        ["X-rays", f"{measured.n:,}"],
+        ["accuracy", f"{measured.accuracy:.3f}"],
+        ["macro recall", f"{measured.macro_recall:.3f}"],
+        *([f"recall, {name}", f"{recall:.3f}"] for name, recall in zip(classes, measured.recalls, strict=True)),
+        ["expected calibration error (15 bins)", f"{measured.calibration_error:.3f}"],
+    ]
+    confusion = [[name, *map(str, row)] for name, row in zip(classes, measured.confusion, strict=True)]
+    reliability = [
+        [f"{b.low:.2f}–{b.high:.2f}", str(b.count), f"{b.confidence:.3f}", f"{b.accuracy:.3f}"]
+        for b in measured.reliability
+    ]
+    return "\n\n".join(
+        [
+            _table(["measure", "value"], summary),
+            _table(["truth ↓, model says →", *classes], confusion),
+            _table(["probability of the likeliest class", "X-rays", "mean probability", "share right"], reliability),
+        ]
+    )
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--tables"]:
+        records = read_rows(CORONAHACK)
+        print(tables(report(records.probabilities, records.labels), records.classes))
+        return 0
+    found = list(problems())
+    print("\n".join(found) or "The bundled files belong together.")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
