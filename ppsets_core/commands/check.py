@@ -30,9 +30,7 @@ HELP = "whether the promise holds on labelled patients: for yourself, or as a pr
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "patients",
-        help="a table of probabilities with `label` or a folder of Parquet with the same, or a directory or zip of "
-        "labelled X-rays",
+        "patients", help="a table of probabilities with `label`, a folder of Parquet, or labelled X-rays"
     )
     parser.add_argument("--calibration", required=True, help="JSON that a calibration saved")
     parser.add_argument("--labels", help="of X-rays: CSV with columns file,label[,patient]; else sub-folder names")
@@ -41,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", help="of X-rays: safetensors file; else the bundled model")
     parser.add_argument("--private", action="store_true", help="release noisy counts instead, charged to the budget")
     parser.add_argument("--epsilon", type=float, help="with --private: privacy loss of the release")
-    parser.add_argument(
-        "--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis (twice the noise), not all together"
-    )
+    parser.add_argument("--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis, with twice the noise")
     parser.add_argument("--all-records", action="store_true", help="with --private: every record of a patient, not one")
     add_account(parser, "file", only="with --private: ")
     add_json(parser)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ppsets_core.commands import say
+from ppsets_core.commands.files import make_folder
 from ppsets_core.commands.options import add_json
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.progress import ProgressBar
@@ -45,10 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if args.seed < 0:
         raise InputError("The seed must be 0 or a positive whole number.")
     out = args.out or Path("runs") / args.name
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{out} cannot be made a folder ({error.strerror}). Choose another with --out.") from error
+    make_folder(out)
     for name in NAMES if args.name == "all" else [args.name]:
         run_one(name, args, out)
     return 0

@@ -1,6 +1,5 @@
 """Files that several verbs read and write."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +68,9 @@ def write_new(path: Path, content: str | bytes) -> None:
         raise FileError(f"{path} cannot be written ({error.strerror}).") from None
 
 
-def write_all_new(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a folder, which is made where it is missing."""
+def make_folder(path: Path) -> None:
+    """Make a folder where it is missing."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder} cannot be made ({error.strerror}).") from None
-    for name, content in files.items():
-        write_new(folder / name, content)
+        raise FileError(f"{path} cannot be made a folder ({error.strerror}). Choose another.") from None

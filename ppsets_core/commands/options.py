@@ -19,25 +19,14 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--m", type=int, help="number of bins (default: chosen)")
     parser.add_argument("--gamma", type=float, help="the paper's gamma (default: chosen)")
     parser.add_argument(
-        "--per",
-        metavar="WHAT",
-        help=f"promise the coverage within each '{DIAGNOSIS}', or within each group of this column (with --groups)",
+        "--per", help=f"promise coverage within each '{DIAGNOSIS}', or each group of a column (--groups)"
     )
     parser.add_argument("--groups", help="the groups of the --per column, separated by commas: --groups north,south")
     parser.add_argument(
-        "--novelty-share",
-        type=float,
-        default=0.0,
-        metavar="SHARE",
-        help="share of ε for a threshold that marks unfamiliar X-rays (default 0: none)",
+        "--novelty-share", type=float, default=0, help="share of ε to mark unfamiliar X-rays (default 0)"
     )
-    parser.add_argument(
-        "--novelty-alpha",
-        type=float,
-        default=NOVELTY_ALPHA,
-        metavar="RATE",
-        help="share of X-rays like the calibration's that it may mark (default %(default)s)",
-    )
+    marked = "share of X-rays like the calibration's that may be marked (default %(default)s)"
+    parser.add_argument("--novelty-alpha", type=float, default=NOVELTY_ALPHA, help=marked)
     add_json(parser)
 
 
@@ -63,16 +52,12 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("in several processes or on a cluster (docs/scale.md)")
-    where.add_argument(
-        "--cluster", metavar="ADDRESS", help="a Dask scheduler: tls://host:8786, or tcp:// on this machine"
-    )
-    where.add_argument("--workers", type=int, metavar="N", help="instead: so many worker processes on this machine")
+    where.add_argument("--cluster", help="address of a Dask scheduler: tls://host:8786, or tcp:// on this machine")
+    where.add_argument("--workers", type=int, metavar="N", help="instead: N worker processes on this machine")
     where.add_argument("--tls-ca", type=Path, metavar="PEM", help="who signs the cluster's certificates")
     where.add_argument("--tls-cert", type=Path, metavar="PEM", help="this machine's certificate")
     where.add_argument("--tls-key", type=Path, metavar="PEM", help="its key")
-    where.add_argument(
-        "--insecure-network", action="store_true", help="allow tcp:// to another machine: only where nobody can listen"
-    )
+    where.add_argument("--insecure-network", action="store_true", help="allow tcp:// to other machines, unencrypted")
 
 
 def is_wanted(args: argparse.Namespace) -> bool:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.files import is_table, open_table, read_table, saved_calibration, write_all_new, write_new
+from ppsets_core.commands.files import is_table, make_folder, open_table, read_table, saved_calibration, write_new
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data.source import is_data_set
 from ppsets_core.diagnose.exports import WRITERS, json_of, summary_of, write_sets
@@ -27,29 +27,20 @@ HELP = "ranked prediction sets for X-rays or a table of a model's probabilities,
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "images",
-        nargs="+",
-        help="X-rays (files, a directory or a zip), or one table of probabilities, a column a class; or a folder of "
-        "Parquet, whose sets --out writes to a folder",
+        "images", nargs="+", help="X-rays, a table of probabilities (a column a class), or a folder of Parquet"
     )
     parser.add_argument("--calibration", required=True, help="JSON that a calibration saved")
     parser.add_argument("--group", help="the group that all these X-rays are of, if the calibration is per group")
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     parser.add_argument("--split", help="of a table: only the rows whose column `split` says this")
     parser.add_argument(
-        "--out",
-        type=Path,
-        help="write all sets, as .csv, .parquet or .json; of a data set: a folder. Must not exist yet",
+        "--out", type=Path, help="new file for all sets: .csv, .parquet or .json; of a data set, a folder"
     )
     add_json(parser, "print JSON instead of a table")
     parser.add_argument(
-        "--report",
-        type=Path,
-        help="an HTML file to write, with every set, to print; with a check where true diagnoses come along",
+        "--report", type=Path, help="new HTML file to print: every set, and a check where labels are known"
     )
-    parser.add_argument(
-        "--sr", type=Path, help=f"a folder for a DICOM structured report of each DICOM X-ray. {WHO_IS_NAMED}"
-    )
+    parser.add_argument("--sr", type=Path, help=f"folder for a structured report of each DICOM X-ray. {WHO_IS_NAMED}")
     add_cluster(parser)
 
 
@@ -66,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
         write_new(args.report, sets_report(sets))
     if args.sr:
         reports = structured_reports(sets)
-        write_all_new(args.sr, reports)
+        make_folder(args.sr)
+        for name, report in reports.items():
+            write_new(args.sr / name, report)
         say(f"{len(reports):,} of {len(sets):,} X-rays have a structured report in {args.sr}.")
     if args.out is not None:
         write_new(args.out, WRITERS[args.out.suffix.casefold()](sets))

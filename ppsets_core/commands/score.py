@@ -23,10 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", help="directory or zip of X-rays (PNG, JPEG, TIFF, DICOM)")
     add_labels(parser)
     parser.add_argument(
-        "--out",
-        required=True,
-        help="CSV to write, which must not exist yet: file, label, model, a column per class; patient, novelty if "
-        "known; or a folder, for the same as Parquet in parts: stopped and repeated, it keeps the parts that are there",
+        "--out", required=True, help="new CSV file, or a folder for Parquet parts; repeating keeps them"
     )
     parser.add_argument("--weights", help="safetensors file; else the bundled model")
     add_json(parser, "print a summary as JSON")

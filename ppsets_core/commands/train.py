@@ -31,11 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_labels(parser)
     parser.add_argument("--out", required=True, help="safetensors file to write")
     parser.add_argument("--from", dest="start", default="bundled", help="bundled (default) or a safetensors file")
-    parser.add_argument(
-        "--classes",
-        help="classes to learn, separated by commas; X-rays of other labels are left out. Default: the labels that "
-        "occur, or with --dp-epsilon the starting weights' classes, as one X-ray could add a label",
-    )
+    default = "default: the labels that occur; with --dp-epsilon, the starting weights' classes"
+    parser.add_argument("--classes", help=f"classes to learn, separated by commas ({default})")
     parser.add_argument("--epochs", type=int, help="default 30")
     parser.add_argument("--batch-size", type=int, help="X-rays in a step, default 64")
     parser.add_argument("--learning-rate", type=float, help="default 0.005")
@@ -83,10 +80,8 @@ def run(args: argparse.Namespace) -> int:
     }
     if privacy:
         result |= {"epsilon_spent": tuned.epsilon, "delta": privacy.delta}
-    if args.json:
-        print(json.dumps(result))
-    else:
-        print("\n".join(f"{name}: {'unknown' if value is None else value}" for name, value in result.items()))
+    lines = (f"{name}: {'unknown' if value is None else value}" for name, value in result.items())
+    print(json.dumps(result) if args.json else "\n".join(lines))
     return 0
 
 
