@@ -33,8 +33,6 @@ from ppsets_core.validation import check_scores
 
 MOST_ROWS_OF_PATIENTS = 10**8
 """One record per patient is chosen in memory, from 16 bytes a row."""
-MOST_CELLS = 10**8
-"""Bins of all targets together: what the counts of a task may take of memory."""
 CHANGED = "{source}: it changed while it was read. Nothing was released; try again."
 
 
@@ -137,7 +135,6 @@ def cover_records(
         groups=names,
         half_precision=records.half_precision,
     )
-    covered, missed = coverage_counts(members, records.labels)
     inside = members[np.arange(len(records)), records.labels]
     groups = [
         [int((inside & (own == name)).sum()), int((~inside & (own == name)).sum())] for name in calibration.group_names
@@ -148,7 +145,8 @@ def cover_records(
         builder.add(records)
         cohort = builder.total()
     facts = (records.source, records.classes, records.model, records.unit, len(records), calibration)
-    return CoverageCounts(*facts, covered, missed, np.array(groups, dtype=np.int64).reshape(-1, 2), cohort), inside
+    counted = *coverage_counts(members, records.labels), np.array(groups, dtype=np.int64).reshape(-1, 2)
+    return CoverageCounts(*facts, *counted, cohort), inside
 
 
 # Records in files
@@ -302,10 +300,10 @@ def cover_task(
     cohorts: Cohorts | None,
 ) -> CoverageCounts:
     """How many of one task's labelled records are covered; `kept` says which of those are used."""
-    number, groups = len(data_set.classes), np.zeros((len(calibration.group_names), 2), dtype=np.int64)
-    nothing = np.zeros((number, number + 1), dtype=np.int64)
+    number = len(data_set.classes)
     facts = (data_set.source, data_set.classes, data_set.model, "record", 0, calibration)
-    total = CoverageCounts(*facts, nothing, nothing, groups)
+    nothing = (np.zeros((rows, 2), dtype=np.int64) for rows in (number, number + 1, len(calibration.group_names)))
+    total = CoverageCounts(*facts, *nothing)
     builder = None if cohorts is None else cohorts()
     read = first = 0
     for patients in data_set.all_batches(task):
@@ -326,8 +324,6 @@ class _Counting:
     """Counts as they grow, batch by batch, in the same memory."""
 
     def __init__(self, planned: Plan, cohorts: Cohorts | None) -> None:
-        if sum(target.m for target in planned.targets) > MOST_CELLS:
-            raise InputError(f"{planned.groups:,} thresholds of {planned.m:,} bins are too many; choose a smaller m.")
         self._plan, self._cohort, self._n = planned, None if cohorts is None else cohorts(), 0
         self._half = False
         self._counters = [BinCounter(target.m) for target in planned.targets]

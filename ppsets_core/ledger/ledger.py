@@ -209,7 +209,7 @@ class Ledger:
         records.check_plan(plan)
         if plan.is_trivial:
             return release(untouched(records, plan), dataset=account.name)
-        counts = records.counts(plan, self.cohorts(len(records)))
+        counts = records.counts(plan, self.cohorts(len(records))).prepared()
         charged = self.charge(_cohort(counts), plan.epsilon, account, kind=CALIBRATION, **asked)
         if charged.result is not None:
             return Calibration.from_json(charged.result)

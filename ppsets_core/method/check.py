@@ -1,7 +1,7 @@
 """Whether a promise holds on labelled patients: what was covered, exact intervals, and a verdict in plain words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -88,20 +88,19 @@ def evaluate(
     return evaluation_of(*coverage_counts(members, check_labels(labels, *members.shape)))
 
 
-def evaluation_of(covered: np.ndarray, missed: np.ndarray) -> Evaluation:
-    """Evaluate by how many of each class (a row) had a set of each size (a column) with their class in it or not."""
-    everyone = covered + missed
-    by_class, by_size, records = everyone.sum(axis=1), everyone.sum(axis=0), int(everyone.sum())
+def evaluation_of(by_class: np.ndarray, by_size: np.ndarray) -> Evaluation:
+    """Evaluate by how many of each class and of each size of set are covered and missed, two columns each."""
+    class_counts, size_counts, records = by_class.sum(axis=1), by_size.sum(axis=1), int(by_class.sum())
     with np.errstate(invalid="ignore"):
         return Evaluation(
-            coverage=int(covered.sum()) / records,
-            mean_size=int(by_size @ np.arange(len(by_size))) / records,
-            size_counts=by_size,
-            class_counts=by_class,
-            coverage_by_class=covered.sum(axis=1) / by_class,
-            coverage_by_size=covered.sum(axis=0) / by_size,
-            singleton_share=float(by_size[1] / records),
-            empty_share=float(by_size[0] / records),
+            coverage=int(by_class[:, 0].sum()) / records,
+            mean_size=int(size_counts @ np.arange(len(size_counts))) / records,
+            size_counts=size_counts,
+            class_counts=class_counts,
+            coverage_by_class=by_class[:, 0] / class_counts,
+            coverage_by_size=by_size[:, 0] / size_counts,
+            singleton_share=float(size_counts[1] / records),
+            empty_share=float(size_counts[0] / records),
         )
 
 
@@ -145,23 +144,18 @@ class Check:
 
 def check_counts(counts: CoverageCounts, missed: np.ndarray = NOBODY) -> Check:
     """Judge a promise by counts; `missed` are the records that were not covered, where that is known."""
-    calibration, covered = counts.calibration, counts.covered
-    found = evaluation_of(covered, counts.missed)
+    calibration = counts.calibration
+    found = evaluation_of(counts.by_class, counts.by_size)
     promise = Promise(calibration)
+
+    def lines_of(names: Iterable[str], pairs: np.ndarray, *, promised: bool) -> tuple[Line, ...]:
+        each = zip(names, pairs.tolist(), strict=True)
+        return tuple(promise.line(name, pair[0], sum(pair), promised=promised) for name, pair in each)
+
     overall = promise.line("all together", found.covered, found.records, promised=calibration.per is None)
-    each = calibration.per == DIAGNOSIS
-    by_diagnosis = tuple(
-        promise.line(name, int(covered[number].sum()), int(count), promised=each)
-        for number, (name, count) in enumerate(zip(counts.classes, found.class_counts, strict=True))
-    )
-    by_size = tuple(
-        promise.line(f"{size}", int(covered[:, size].sum()), int(count), promised=False)
-        for size, count in enumerate(found.size_counts)
-    )
-    by_group = tuple(
-        promise.line(name, inside, inside + outside, promised=True)
-        for name, (inside, outside) in zip(calibration.group_names, counts.groups.tolist(), strict=True)
-    )
+    by_diagnosis = lines_of(counts.classes, counts.by_class, promised=calibration.per == DIAGNOSIS)
+    by_size = lines_of(map(str, range(len(counts.by_size))), counts.by_size, promised=False)
+    by_group = lines_of(calibration.group_names, counts.by_group, promised=True)
     lines = {None: (overall,), DIAGNOSIS: by_diagnosis}.get(calibration.per, by_group)
     verdict, words = promise.sum_up(lines)
     return Check(found, overall, by_diagnosis, by_group, by_size, missed, verdict, words)

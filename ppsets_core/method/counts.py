@@ -9,6 +9,7 @@ import numpy as np
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, Plan
+from ppsets_core.method.rules.mechanism import Mechanism
 
 
 class CohortBuilder(Protocol):
@@ -19,6 +20,8 @@ class CohortBuilder(Protocol):
     def total(self) -> Any: ...
 
 
+MOST_CELLS = 3 * 10**7
+"""The bins of all targets together: what counts may take of memory, 8 bytes each."""
 Cohorts = Callable[[], CohortBuilder]
 """Makes builders; whoever reads records has one."""
 
@@ -60,6 +63,7 @@ class Counts:
     bins: for each target the number of records in each of its m bins.
     cohort: whom a release is charged to.
     half_precision: whether the scores, or the probabilities behind them, were stored as float16.
+    mechanisms: what draws each target, once `prepared`.
     """
 
     source: str
@@ -72,6 +76,7 @@ class Counts:
     bins: tuple[np.ndarray, ...]
     cohort: Any = None
     half_precision: bool = False
+    mechanisms: tuple[Mechanism | None, ...] | None = None
 
     def __len__(self) -> int:
         return self.n
@@ -85,6 +90,15 @@ class Counts:
             cohort=self.cohort + other.cohort,
             half_precision=self.half_precision or other.half_precision,
         )
+
+    def prepared(self) -> "Counts":
+        """With all that a draw needs. It may take a second and fail, so it is done before anything is charged."""
+        if self.mechanisms is not None:
+            return self
+        check_number(self.n, self.plan)
+        plan = self.plan.with_classes(self.classes)
+        pairs = zip(plan.targets, self.bins, strict=True)
+        return replace(self, plan=plan, mechanisms=tuple(of.mechanism(int(bins.sum()), plan.n) for of, bins in pairs))
 
     def check_plan(self, plan: Plan) -> None:
         if plan != self.plan:
@@ -100,9 +114,9 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class CoverageCounts:
-    """How many of each diagnosis (a row) had it in their set or not, by the size of the set (a column, from 0).
+    """How many had their diagnosis in the set, and how many had not: two columns.
 
-    groups: of each group with its own threshold, the covered and the missed.
+    by_class, by_size, by_group: for each diagnosis, each size of a set from 0, and each group with its own threshold.
     read: how many rows there were, with or without a known diagnosis.
     """
 
@@ -112,21 +126,21 @@ class CoverageCounts:
     unit: str
     read: int
     calibration: BaseCalibration
-    covered: np.ndarray
-    missed: np.ndarray
-    groups: np.ndarray
+    by_class: np.ndarray
+    by_size: np.ndarray
+    by_group: np.ndarray
     cohort: Any = None
 
     def __len__(self) -> int:
-        return int(self.covered.sum() + self.missed.sum())
+        return int(self.by_class.sum())
 
     def __add__(self, other: "CoverageCounts") -> "CoverageCounts":
         return replace(
             self,
             read=self.read + other.read,
-            covered=self.covered + other.covered,
-            missed=self.missed + other.missed,
-            groups=self.groups + other.groups,
+            by_class=self.by_class + other.by_class,
+            by_size=self.by_size + other.by_size,
+            by_group=self.by_group + other.by_group,
             cohort=None if self.cohort is None else self.cohort + other.cohort,
         )
 
@@ -148,12 +162,17 @@ def check_number(count: int, plan: Plan) -> None:
 
 
 def check_columns(source: str, plan: Plan, classes: tuple[str, ...], columns: tuple[str, ...]) -> None:
-    """Refuse a plan that needs diagnoses, a group or novelty where the records do not say them."""
+    """Refuse a plan that needs diagnoses, a group or novelty where the records do not say them, or too many bins."""
     if plan.per == DIAGNOSIS:
         need_labels(source, classes)
         plan.with_classes(classes)
     elif plan.per is not None and plan.per not in columns:
         raise InputError(f"{source}: there is no column '{plan.per}' that says the group of each record.")
+    if sum(target.m for target in plan.targets) > MOST_CELLS:
+        raise InputError(
+            f"{source}: {len(plan.targets):,} thresholds of {plan.m:,} bins are too many to count. "
+            f"Choose m (--m) of at most {MOST_CELLS // len(plan.targets):,}."
+        )
     if plan.novelty is not None and NOVELTY not in columns:
         raise InputError(f"{source}: there is no column 'novelty', so no alarm can be calibrated. Plan without it.")
 

@@ -112,9 +112,7 @@ def private_check(
     """Add OpenDP's exact discrete Laplace noise to the counts. `Ledger.check` charges ε first; here nobody does."""
     epsilon = check_can_be_checked(counts, counts.calibration, epsilon, per)
     check_binding(counts.unit, counts.model, dataset)
-    axis = None if per is None else 1
-    covered = np.atleast_1d(counts.covered.sum(axis=axis)).tolist()
-    missed = [] if per is None else counts.missed.sum(axis=1).tolist()
+    covered, missed = counts.by_class.T.tolist() if per else ([int(counts.by_class[:, 0].sum())], [])
     noisy = draw_counts([*covered, *missed], scale_for(epsilon, _sensitivity(per)))
     return PrivateCheck(
         n=len(counts),

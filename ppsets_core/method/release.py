@@ -1,17 +1,17 @@
 """One private draw of each target's threshold, and nothing else, from counts; and the exact law it is drawn from."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.method.bins import Runs, runs_of, runs_of_counts
-from ppsets_core.method.calibration import Calibration, Simulation, check_binding, now
+from ppsets_core.method.calibration import PUBLIC, Calibration, Simulation, check_binding, now
 from ppsets_core.method.counts import Countable, Counts, check_number
 from ppsets_core.method.draw import draw_release, draw_simulation
-from ppsets_core.method.plan import Plan, Target
+from ppsets_core.method.plan import Plan
 from ppsets_core.method.rules.mechanism import Mechanism, run_probabilities
 from ppsets_core.validation import check_scores
 
@@ -42,24 +42,15 @@ def untouched(records: Countable, plan: Plan) -> Counts:
 
 
 def _drawn(counts: Counts, draw: Draw) -> dict[str, Any]:
-    """The fields that a release and a simulation share."""
-    plan = counts.plan.with_classes(counts.classes)
-    check_number(counts.n, plan)
-    pairs = zip(plan.targets, counts.bins, strict=True)
-    thresholds = tuple(_threshold(target, bins, plan.n, draw) for target, bins in pairs)
-    public = {field.name: getattr(plan, field.name) for field in fields(Plan)}
+    """The fields that a release and a simulation share. What is not drawn is 1, which leaves nothing out."""
+    counts = counts.prepared()
+    assert counts.mechanisms is not None
+    drawn = tuple(
+        1.0 if mechanism is None else draw(mechanism, runs_of_counts(bins), int(bins.sum())) / target.m
+        for target, bins, mechanism in zip(counts.plan.targets, counts.bins, counts.mechanisms, strict=True)
+    )
     facts = {name: getattr(counts, name) for name in ("classes", "model", "half_precision")}
-    return {"drawn": thresholds, **facts, **public}
-
-
-def _threshold(target: Target, bins: np.ndarray, n: int, draw: Draw) -> float:
-    """1, which leaves nothing out and flags nothing, where there are too few records to draw from."""
-    if target.is_trivial:
-        return 1.0
-    count = int(bins.sum())
-    mechanism = target.mechanism(count, n)
-    assert mechanism is not None
-    return draw(mechanism, runs_of_counts(bins), count) / target.m
+    return {"drawn": drawn} | facts | {name: getattr(counts.plan, name) for name in PUBLIC}
 
 
 @dataclass(frozen=True)

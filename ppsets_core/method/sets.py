@@ -106,13 +106,11 @@ def ranked_sets(
 
 
 def coverage_counts(members: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many records of each class (a row) have a set of each size (a column, from 0) with their class in it, and
-    how many without."""
-    number, sizes = members.shape[1], members.sum(axis=1)
-    inside = members[np.arange(len(labels)), labels]
-    shape = (number, number + 1)
-    covered, missed = (
-        np.bincount(labels[of] * (number + 1) + sizes[of], minlength=number * (number + 1)).reshape(shape)
-        for of in (inside, ~inside)
+    """For each class, and for each size of a set from 0, how many records have their class in the set and how many
+    not: two columns each."""
+    number, missed = members.shape[1], ~members[np.arange(len(labels)), labels]
+    by_class, by_size = (
+        np.bincount(2 * values + missed, minlength=2 * count).reshape(count, 2)
+        for values, count in ((labels, number), (members.sum(axis=1), number + 1))
     )
-    return covered, missed
+    return by_class, by_size

@@ -79,7 +79,8 @@ def test_sets_and_checks(executor, tmp_path, calibration, people):
     one = select(opened).coverage(calibration, people)
     other = select(opened, executor=executor).coverage(calibration, people)
     assert (one.unit, len(one), one.read) == (other.unit, len(other), other.read)
-    assert np.array_equal([one.covered, one.missed], [other.covered, other.missed])
+    assert np.array_equal(one.by_class, other.by_class)
+    assert np.array_equal(one.by_size, other.by_size)
     same_people(one.cohort, other.cohort)
 
 

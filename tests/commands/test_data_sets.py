@@ -137,8 +137,8 @@ def test_a_private_check_counts_and_charges_whom_one_file_does(tmp_path, ledger,
     found = chosen.coverage(calibration, book.cohorts(len(chosen)))
     expected, people = cover_records(records, calibration)[0], cohort_of(book, records)
     assert (len(found), found.unit, found.classes) == (len(expected), expected.unit, expected.classes)
-    assert np.array_equal(found.covered, expected.covered)
-    assert np.array_equal(found.missed, expected.missed)
+    assert np.array_equal(found.by_class, expected.by_class)
+    assert np.array_equal(found.by_size, expected.by_size)
     assert found.cohort.identity == people.identity
     assert sorted(found.cohort.patients.tolist()) == sorted(people.patients.tolist())
 

@@ -6,6 +6,8 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from ppsets_core import (
     Calibration,
     InputError,
+    Ledger,
     Records,
     Simulation,
     calibrate,
@@ -21,6 +24,8 @@ from ppsets_core import (
     release_distribution,
     simulate,
 )
+from ppsets_core.data.counts import select
+from ppsets_core.data.source import open_source
 from ppsets_core.method.calibration_json import read_calibration
 from ppsets_core.method.release import release
 from ppsets_core.method.rules import RULES
@@ -260,9 +265,42 @@ def test_a_plan_for_another_number_of_records_is_refused():
         simulate(SCORES, plan(10, 0.1, 1.0), np.random.default_rng(0))
 
 
-def test_more_bins_than_memory_holds_are_refused_before_anything_is_counted():
-    classes = tuple(f"c{number}" for number in range(200))
-    records = Records("many", SCORES, classes, labels=np.zeros(len(SCORES), dtype=int))
-    planned = plan(len(SCORES), 0.1, 1.0, per="diagnosis", classes=classes, m=10**6)
-    with pytest.raises(InputError, match="200 thresholds of 1,000,000 bins are too many; choose a smaller m"):
-        records.counts(planned)
+@pytest.mark.parametrize("per", ["diagnosis", "site"])
+def test_more_bins_than_memory_holds_are_refused_before_anything_is_counted_or_charged(per, tmp_path, monkeypatch):
+    names = tuple(f"c{number}" for number in range(1000))
+    labels, rows = np.zeros(300, dtype=int), np.eye(1000)[np.zeros(300, dtype=int)]
+    records = Records("many", np.zeros(300), names, rows, labels, groups={"site": np.full(300, "c0")})
+    whom = {"classes": names} if per == "diagnosis" else {"groups": names}
+    planned = plan(300, 0.1, 1.0, per=per, m=10**6, **whom)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    account = ledger.open_account("many", 5)
+    table = pa.table(dict(zip(names, rows.T, strict=True)) | {"label": ["c0"] * 300, "site": ["c0"] * 300})
+    pq.write_table(table, tmp_path / "many.parquet")
+    selection = select(open_source(tmp_path / "many.parquet", group="site"))
+    monkeypatch.setattr("ppsets_core.data.counts._Counting", None)
+    ways = (
+        lambda: records.counts(planned),
+        lambda: simulate(records, planned, np.random.default_rng(0)),
+        lambda: calibrate(records, 0.1, 1.0, per=per, m=10**6, **({} if per == "diagnosis" else whom)),
+        lambda: ledger.release(records, planned, account),
+        lambda: selection.counts(planned, ledger.cohorts(300)),
+        lambda: ledger.release(selection, planned, account),
+    )
+    for way in ways:
+        with pytest.raises(InputError, match=r"1,000 thresholds of 1,000,000 bins are too many.* at most 30,000"):
+            way()
+    assert ledger.account("many").spent == 0
+
+
+def test_ranks_are_computed_before_anything_is_charged(tmp_path, monkeypatch):
+    records = Records("ward", SCORES, ("a", "b"), labels=np.arange(len(SCORES)) % 2)
+    planned, ledger = plan(len(SCORES), 0.1, 1.0, per="diagnosis", classes=("a", "b")), Ledger(tmp_path / "l.sqlite")
+    account = ledger.open_account("ward", 5)
+
+    def never(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("ppsets_core.method.rules.sharp.class_ranks", never)
+    with pytest.raises(MemoryError):
+        ledger.release(records, planned, account)
+    assert ledger.account("ward").spent == 0

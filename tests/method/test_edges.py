@@ -161,7 +161,7 @@ def test_everything_that_applies_a_threshold_counts_the_same(tmp_path):
     (tmp_path / "p.csv").write_text(text)
     assert evaluate(rows, labels, drawn).coverage == evaluate(rows, labels, 0.25).coverage == 1
     assert check_records(read_scores(text.encode(), "p.csv"), drawn).overall.covered == 2000
-    assert select(open_source(tmp_path / "p.csv")).coverage(drawn).covered.sum() == 2000
+    assert select(open_source(tmp_path / "p.csv")).coverage(drawn).by_class[:, 0].sum() == 2000
     rng = np.random.default_rng(0)
     for per in (None, "diagnosis"):
         (found,) = random_splits(rows, labels, 1000, [replace(setting, per=per)], 5, rng)

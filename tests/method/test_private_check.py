@@ -46,8 +46,8 @@ def counts_of(data, per) -> np.ndarray:
     """What is drawn from: the covered of all, or the covered and the missed of each diagnosis."""
     counts = data.coverage(CALIBRATION)
     if per is None:
-        return np.atleast_1d(counts.covered.sum())
-    return np.concatenate([counts.covered.sum(axis=1), counts.missed.sum(axis=1)])
+        return counts.by_class[:, :1].sum(axis=0)
+    return counts.by_class.T.ravel()
 
 
 def laplace(scale, reach):

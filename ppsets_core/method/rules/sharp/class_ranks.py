@@ -2,8 +2,12 @@
 
 They are kept by spare records Q = j − k(j), negative where k(j) > j: a table of the least count j that can spare Q.
 Steps of 0 or 1 (docs/method.md#steps-of-0-or-1) mean that this count grows strictly with Q. It is made so in integers,
-first(Q) = max(need(Q), first(Q−1) + 1): then k(j) = j − max{Q: first(Q) ≤ j} steps by 0 or 1 for every j whatever
-rounding did to need(Q), and first(Q) ≥ need(Q) keeps the promise.
+first(Q) = max(need(Q), first(Q′) + Q − Q′) for the entry Q′ before Q: then k(j) = j − max{Q: first(Q) ≤ j} steps by 0
+or 1 for every j whatever rounding did to need(Q), and first(Q) ≥ need(Q) keeps the promise.
+
+Between two entries Q′ < Q the table counts backwards from Q: first(Q) − 1, first(Q) − 2, … As need grows strictly, this
+is never too small, and it is exact where first(Q) − first(Q′) = Q − Q′. Elsewhere the table is refined, up to
+MOST_ENTRIES; one that reaches this limit keeps the promise with a few ranks more.
 """
 
 import math
@@ -17,28 +21,31 @@ import numpy as np
 from ppsets_core.method.rules.sharp.bound import bounds, least_class_rank, loss, path_minima, rates, share
 
 CHUNK = 2048  # spare records looked at together
+MOST_ENTRIES = 2**15
 
 
 @dataclass(frozen=True)
 class ClassRanks:
-    """k(j) for j = 0…n, a function of α, ε and m alone; n only says how far the table reaches."""
+    """k(j) for j = 0…n, from public numbers alone; n says how far the table reaches."""
 
     n: int
     alpha: float
-    least: int  # Q of j = 0, −k(0)
-    first: np.ndarray  # first[i]: the least count that can spare least + i records
+    spare: np.ndarray  # Q, growing from that of j = 0, −k(0)
+    first: np.ndarray  # the least count that can spare so many records
     settled: Fraction | None  # Λ from the table's last Q on, where it stops for that; then first(Q) is closed
 
     def rank(self, count: int) -> int:
         """k(count): never falls, and steps by at most 1."""
         if not 0 <= count <= self.n:
             raise ValueError(f"the count must lie between 0 and {self.n}")
-        last = len(self.first) - 1
-        spare = int(np.searchsorted(self.first, count, side="right")) - 1
-        if spare == last and self.settled is not None:
-            affordable = math.floor(_decimal(self.alpha) * (count + 1) - self.settled) - self.least
-            spare = max(last, min(affordable, last + count - int(self.first[last])))
-        return count - (self.least + spare)
+        place = int(np.searchsorted(self.first, count, side="right"))
+        spare = int(self.spare[place - 1])
+        if place < len(self.first):
+            spare = max(spare, int(self.spare[place]) - (int(self.first[place]) - count))
+        elif self.settled is not None:
+            affordable = math.floor(_decimal(self.alpha) * (count + 1) - self.settled)
+            spare = max(spare, min(affordable, spare + count - int(self.first[-1])))
+        return count - spare
 
     def ranks(self) -> np.ndarray:
         """k(0), k(1), … k(n)."""
@@ -48,20 +55,24 @@ class ClassRanks:
 @lru_cache(maxsize=64)
 def class_ranks(n: int, alpha: float, epsilon: float, m: int) -> ClassRanks:
     """The ranks of classes of 0…n records, each drawn with this ε, half of the release's."""
-    least = -least_class_rank(0, alpha, epsilon, m)
     settles = len(path_minima(rates(epsilon)[1])) - 1
-    end = min(settles, least + n, share(n + 1, alpha)[0])
-    first, spare = [np.zeros(1, dtype=np.int64)], least + 1
-    while spare <= end and first[-1][-1] < n:
-        some = np.arange(spare, min(spare + CHUNK, end + 1))
-        need = _least_counts(n, alpha, epsilon, m, some)
-        first.append(np.maximum.accumulate(np.append(first[-1][-1], need - np.arange(1, len(need) + 1)))[1:])
-        first[-1] += np.arange(1, len(need) + 1)
-        spare += len(some)
+    spare = np.unique([-least_class_rank(0, alpha, epsilon, m), n - least_class_rank(n, alpha, epsilon, m)])
+    if spare[-1] > settles:
+        spare = np.unique([spare[0], settles])
+    need = np.append(0, _least_counts(n, alpha, epsilon, m, spare[1:]))
+    while len(spare) < MOST_ENTRIES:
+        steep = np.diff(need) > (widths := np.diff(spare))
+        between = (spare[:-1] + widths // 2)[steep & (widths > 1)][: MOST_ENTRIES - len(spare)]
+        if not len(between):
+            break
+        found = [_least_counts(n, alpha, epsilon, m, between[i : i + CHUNK]) for i in range(0, len(between), CHUNK)]
+        places = np.searchsorted(spare, between)
+        spare, need = np.insert(spare, places, between), np.insert(need, places, np.concatenate(found))
+    first = np.maximum.accumulate(need - spare) + spare
     settled = None
-    if end == settles and first[-1][-1] < n:
+    if spare[-1] == settles and first[-1] < n:
         settled = Fraction(float(loss(math.inf, settles, m, epsilon)))
-    return ClassRanks(n, alpha, least, np.concatenate(first), settled)
+    return ClassRanks(n, alpha, spare, first, settled)
 
 
 def _least_counts(n: int, alpha: float, epsilon: float, m: int, spare: np.ndarray) -> np.ndarray:

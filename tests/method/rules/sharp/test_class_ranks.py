@@ -1,6 +1,8 @@
 """k(·) of the per-diagnosis rule: reference values, exact steps of 0 or 1, and the promise at every count."""
 
 import json
+from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from ppsets_core.method.rules.sharp.bound import least_class_rank, lower
 from ppsets_core.method.rules.sharp.class_ranks import ClassRanks, class_ranks
 
+class_ranks_module = import_module("ppsets_core.method.rules.sharp.class_ranks")
 REFERENCE = json.loads((Path(__file__).parents[3] / "reference" / "sharp.json").read_text())
 
 
@@ -79,14 +82,35 @@ def test_ranks_keep_the_promise_at_every_count():
 
 
 def test_steps_hold_whatever_rounding_did_to_the_table():
-    """Any strictly growing table gives steps of 0 or 1, also where the closed form takes over."""
-    from fractions import Fraction
-
+    """Any table that grows as fast as its Q gives steps of 0 or 1, also where the closed form takes over."""
     rng = np.random.default_rng(0)
     for _ in range(200):
-        first = np.concatenate([[0], np.cumsum(rng.integers(1, 4, 12))])
-        table = ClassRanks(120, 0.3, -5, first, Fraction(float(rng.uniform(0, 12))))
+        widths = rng.integers(1, 4, 12)
+        spare, first = (np.append(0, np.cumsum(steps)) for steps in (widths, widths + rng.integers(0, 4, 12)))
+        table = ClassRanks(120, 0.3, spare - 5, first, Fraction(float(rng.uniform(0, 12))))
         assert set(np.diff(table.ranks()).tolist()) <= {0, 1}
+
+
+def test_a_table_cut_short_keeps_steps_and_promise_with_a_few_ranks_more(monkeypatch):
+    for alpha, epsilon, m in [(0.1, 0.3, 30), (0.2, 0.05, 10), (0.05, 2.0, 200)]:
+        exact = class_ranks(400, alpha, epsilon, m).ranks()
+        monkeypatch.setattr(class_ranks_module, "MOST_ENTRIES", 8)
+        coarse = class_ranks.__wrapped__(400, alpha, epsilon, m)
+        monkeypatch.undo()
+        assert len(coarse.first) == 8
+        assert set(np.diff(coarse.ranks()).tolist()) <= {0, 1}
+        assert (coarse.ranks() >= exact).all()
+        assert (coarse.ranks() - exact).max() <= 40
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(10**5, 1e-6), (10**7, 1e-5), (10**10, 1e-8)])
+def test_the_work_is_bounded_however_small_epsilon_is(n, epsilon, monkeypatch):
+    found, calls = class_ranks_module._least_counts, []
+    monkeypatch.setattr(class_ranks_module, "_least_counts", lambda *a: calls.append(a[-1].size) or found(*a))
+    table = class_ranks.__wrapped__(n, 0.1, epsilon, 10)
+    assert sum(calls) <= class_ranks_module.MOST_ENTRIES
+    for count in (0, 1, n // 3, n):
+        assert 0 <= table.rank(count) - least_class_rank(count, 0.1, epsilon, 10) <= 1e-4 * table.rank(count)
 
 
 def test_counts_outside_the_table_are_refused():
