@@ -1,18 +1,26 @@
 """Several people at one server: each comes in by their provider, and sees and spends as their role allows."""
 
+import ast
 import base64
 import json
 import re
 import time
 
 import pytest
+from streamlit.elements import dialog_decorator
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.util import calc_hash
 
 from ppsets_core import Ledger
 from ppsets_core.ledger.amounts import shown
 from tests.browser import driving as ui
 from tests.browser.logging_in import cookie_of, log_in, serve_with_login
 from tests.browser.samples import score_file
+from tests.browser.server import ROOT
 
+DIALOG = "_dialog_decorator.<locals>.wrap.<locals>.dialog_content"
 pytest.importorskip("oidc_provider_mock", reason="The stand-in for an OpenID provider is not installed.")
 
 
@@ -57,6 +65,7 @@ def spend(page, name: str, seed: int, why: str) -> None:
 
 def test_without_a_log_in_or_a_role_there_is_no_screen(new_page, app, shared):
     stranger, forged, roleless = new_page(), new_page(), new_page()
+    sent = {page: received(page) for page in (stranger, forged, roleless)}
     cookie = cookie_of(app, shared[1], "stella", 600)
     forged.context.add_cookies([cookie | {"value": cookie["value"][:-2] + "AA"}])
     for page in (stranger, forged):
@@ -68,6 +77,7 @@ def test_without_a_log_in_or_a_role_there_is_no_screen(new_page, app, shared):
     log_in(roleless, app, "norman")
     ui.sees(roleless, "but have no role here")
     assert roleless.get_by_test_id("stSidebarNav").count() == 0
+    assert [page.evaluate(UPLOAD, session_of(frames)) for page, frames in sent.items()] == [403] * 3
 
 
 REPLAY = """async ([address, frames]) => {
@@ -153,6 +163,99 @@ def test_curators_spend_what_a_steward_opened_and_see_nothing_of_each_other(new_
     assert carl.get_by_role("button", name="Calibrate …").count() == 0
 
 
+def fragments() -> dict[str, tuple[str, str]]:
+    """Every function of the screens that Streamlit runs by itself, and what its identifiers are a hash of, but for the
+    place on the screen in between."""
+    found = {}
+    for file in (ROOT / "pages").rglob("*.py"):
+        module = "__main__" if file.parent.name == "pages" else ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for decorator in map(ast.unparse, getattr(node, "decorator_list", ())):
+                if decorator.startswith("st.fragment"):
+                    found[node.name] = f"{module}.{node.name}", ""
+                elif decorator.startswith("st.dialog"):
+                    found[node.name] = f"{dialog_decorator.__name__}.{DIALOG}", node.name
+    return found
+
+
+def received(page) -> list[bytes]:
+    """What the server sends to a page from now on; the page's sockets are kept for scripts."""
+    frames: list[bytes] = []
+    page.context.add_init_script(SOCKETS)
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
+    return frames
+
+
+def session_of(frames: list[bytes]) -> str:
+    found = [ForwardMsg.FromString(frame).new_session.initialize.session_id for frame in frames]
+    return next(filter(None, reversed(found)))
+
+
+def walked(frames: list[bytes]) -> dict[str, str]:
+    """The identifiers of fragments in what a server sent, and the functions behind them."""
+    known, names = fragments(), {}
+    for message in map(ForwardMsg.FromString, frames):
+        path, one = list(message.metadata.delta_path), message.delta.fragment_id
+        places = [path[:length] for length in range(1, len(path) + 1)] if one and one not in names else ()
+        for name, (start, end) in known.items():
+            if any(calc_hash(f"{start}{place}{end}") == one for place in places):
+                names[one] = name
+    return names
+
+
+UPLOAD = """session => {
+    const body = new FormData(), token = document.cookie.match(/_streamlit_xsrf=([^;]*)/)[1];
+    body.append("file", new Blob(["x"]), "x.csv");
+    const address = `/_stcore/upload_file/${session}/${crypto.randomUUID()}`;
+    return fetch(address, {method: "PUT", body, headers: {"X-Xsrftoken": token}}).then(answer => answer.status);
+}"""
+RUN = "frames => frames.forEach(frame => window.sockets.at(-1).send(Uint8Array.from(frame)))"
+SOCKETS = """window.sockets = [];
+const Plain = window.WebSocket;
+window.WebSocket = class extends Plain { constructor(...how) { super(...how); window.sockets.push(this); } };"""
+
+
+def test_after_a_log_out_no_fragment_is_drawn_no_file_taken_and_no_copy_of_the_cookie_counts(new_page, app, ledger):
+    """Every fragment there is, found in the code, is on screen in one tab while another logs out."""
+    if "coronahack-demo" not in [account.name for account in ledger.accounts()]:
+        ledger.open_account("coronahack-demo", 5)
+    page = new_page()
+    frames = received(page)
+    log_in(page, app, "carl")
+    kept = page.context.cookies()
+    ui.press(page, "Try the demo")
+    ui.sees(page, "Active calibration:")
+    ui.go_to(page, "Calibrate")
+    ui.go_to(page, "Diagnose")
+    ui.press(page, "Use the synthetic X-rays")
+    page.locator(ui.CARDS).first.wait_for(timeout=ui.LONG)
+    ui.settle(page)
+    ui.button(page, ui.OPEN_VIEWER).first.press("Enter")
+    page.get_by_role("dialog").wait_for()
+    ui.settle(page)
+    known = walked(frames)
+    assert set(known.values()) == set(fragments()), "a new fragment is to be put on screen here, too"
+    assert page.evaluate(UPLOAD, session_of(frames)) == 204
+    tab = page.context.new_page()
+    tab.goto(app.url)
+    ui.button(tab, "Log out").press("Enter")
+    tab.wait_for_url(re.compile("end_session"))
+    frames.clear()
+    asked = [BackMsg(rerun_script=ClientState(fragment_id=one)).SerializeToString() for one in known]
+    page.evaluate(RUN, [list(one) for one in asked])
+    ui.sees(page, "You are not logged in, or no longer")
+    ui.settle(page)
+    assert walked(frames) == {}
+    assert page.locator("img.xray").count() == page.get_by_role("dialog").count() == 0
+    assert page.evaluate(UPLOAD, session_of(frames)) == 403
+    (cookie,) = [one for one in kept if one["name"] == "_streamlit_user"]
+    for spelling in (cookie["value"], cookie["value"] + "=", cookie["value"] + "=="):
+        copy = new_page()
+        copy.context.add_cookies([*kept, cookie | {"value": spelling}])
+        copy.goto(app.url)
+        ui.sees(copy, "You are not logged in, or no longer")
+
+
 def test_an_expired_log_in_opens_nothing_and_one_that_expires_spends_nothing(new_page, app, shared, ledger):
     page = new_page()
     page.context.add_cookies([cookie_of(app, shared[1], "carl", -1)])
@@ -163,34 +266,10 @@ def test_an_expired_log_in_opens_nothing_and_one_that_expires_spends_nothing(new
     until = time.time() + 45
     late.context.add_cookies([cookie_of(app, shared[1], "carl", 45)])
     late.goto(app.url)
-    late.get_by_role("button", name="Try the demo").wait_for()
+    ui.sees(late, "Your log-in ends in")
     ui.settle(late)
     before = ledger.releases()
     late.wait_for_timeout(max(0, until - time.time()) * 1000 + 1500)
     ui.button(late, "Try the demo").press("Enter")
     ui.sees(late, "Your log-in has expired")
     assert ledger.releases() == before
-
-
-def test_logging_out_ends_other_tabs_and_copies_of_the_cookie(new_page, app):
-    page = new_page()
-    log_in(page, app, "carl")
-    kept = page.context.cookies()
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Calibrate").press("Enter")
-    ui.settle(page)
-    other = page.context.new_page()
-    other.goto(app.url)
-    ui.sees(other, "Logged in as Carl")
-    tab = page.context.new_page()
-    tab.goto(app.url)
-    ui.sees(tab, "Logged in as Carl")
-    ui.button(tab, "Log out").press("Enter")
-    tab.wait_for_url(re.compile("end_session"))
-    other.get_by_test_id("stSidebarNav").get_by_role("link", name="Model").press("Enter")
-    ui.sees(other, "You are not logged in, or no longer")
-    ui.move_slider(page, ui.EPSILON, 1)
-    ui.sees(page, "You are not logged in, or no longer")
-    copy = new_page()
-    copy.context.add_cookies(kept)
-    copy.goto(app.url)
-    ui.sees(copy, "You are not logged in, or no longer")

@@ -9,9 +9,10 @@ from PIL import Image
 
 from ppsets_core import InputError, Records, calibrate, evaluate, one_per_patient, plan, ranked_sets, simulate
 from ppsets_core.data import read_scores
+from ppsets_core.diagnose import review
 from ppsets_core.diagnose.exports import columns_of
 from ppsets_core.diagnose.novelty import UNKNOWN
-from ppsets_core.diagnose.review import Mark, Marks
+from ppsets_core.diagnose.review import KeptMarks, Mark, Marks
 from ppsets_core.diagnose.set_table import ORDERS, SetCounts, sets_of
 from ppsets_core.diagnose.xrays import thumbnail_of
 from ppsets_core.model_fingerprint import bundled_fingerprint
@@ -177,6 +178,23 @@ def test_a_mark_stands_for_its_set_only_and_is_exported():
     assert "review" not in columns_of(sets)
     words = [mark.words for mark in (Mark(), Mark("another", "b"), Mark("agree", "b"), Mark(note="blurred"))]
     assert words == ["", "Another diagnosis: b", "Agree", "Note"]
+
+
+def test_marks_are_of_a_picture_in_any_batch_and_kept_for_each_person_for_a_while(monkeypatch):
+    monkeypatch.setattr(review, "MOST_MARKS", 2)
+    now = [0.0]
+    kept = KeptMarks(lambda: now[0])
+    sets, later = xray_sets([SURE, TORN, LOST], cut_at(0.6)), xray_sets([SURE, TORN, LOST], cut_at(0.6))
+    for row in sets[0], sets[1], sets[2]:
+        kept.of("vera").put(row, Mark("seen"))
+    assert [kept.of("vera").of(later[row]).verdict for row in range(3)] == ["", "seen", "seen"]
+    kept.of("vera").put(later[1], Mark())
+    assert kept.of("vera").of(sets[1]) == kept.of("carl").of(sets[2]) == Mark()
+    now[0] = review.KEPT_SECONDS
+    assert kept.of("vera").of(later[2]).verdict == "seen"
+    now[0] = 3 * review.KEPT_SECONDS
+    kept.of("carl")
+    assert kept.of("vera").of(later[2]) == Mark()
 
 
 @pytest.mark.parametrize(
