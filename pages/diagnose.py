@@ -2,21 +2,15 @@
 
 import streamlit as st
 
+from pages.widgets import session
 from pages.widgets.calibrate.sources import load_saved
 from pages.widgets.calibration_card import offer_last_release
+from pages.widgets.choose_files import choose_one
 from pages.widgets.diagnose.results import show_results
 from pages.widgets.diagnose.source import examined
 from pages.widgets.diagnose.table import show_table
 from pages.widgets.guard import guarded
 from pages.widgets.person import may_open
-from pages.widgets.session import (
-    active_calibration,
-    calibration_source,
-    fits_model,
-    model_name,
-    who_it_is_for,
-    why_not_for_xrays,
-)
 from pages.widgets.shelf import choose_from_shelf
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
@@ -29,19 +23,17 @@ XRAYS, TABLE = "X-rays", "A table of probabilities"
 
 def main() -> None:
     st.title("Diagnose")
-    calibration = active_calibration()
+    calibration = session.active_calibration()
     if calibration is None:
-        st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
+        st.markdown(f":material/child_care: {as_text(session.who_it_is_for())}")
         _say_what_to_do()
         return
-    why_not = why_not_for_xrays(calibration)
-    label, first = "What do you have?", TABLE if why_not else XRAYS
-    what = st.segmented_control(
-        label, [XRAYS, TABLE], default=first, required=True, key="diagnose_what", persist_state="session"
-    )
+    why_not = session.why_not_for_xrays(calibration)
+    first = TABLE if why_not else XRAYS
+    what = choose_one("What do you have?", [XRAYS, TABLE], "diagnose_what", first=first)
     _say_what_applies(calibration, what)
     if what == XRAYS:
-        st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
+        st.markdown(f":material/child_care: {as_text(session.who_it_is_for())}")
     else:
         with guarded():
             show_table(calibration)
@@ -57,7 +49,7 @@ def main() -> None:
 
 
 def _refuse(why: str) -> None:
-    used = f"This session classifies with {model_name()}."
+    used = f"This session classifies with {session.model_name()}."
     st.error(as_text(f"This calibration cannot be used for X-rays with this model. {why} {used}"))
     with st.container(horizontal=True):
         if may_open("calibrate"):
@@ -93,13 +85,14 @@ def _say_what_applies(calibration: BaseCalibration, what: str) -> None:
         st.warning(as_text(meaning(calibration)), icon=":material/block:")
     else:
         st.write(as_text(meaning(calibration)))
-    unknown = "; the two must belong together" if fits_model(calibration) is None else ""
-    model = f" Model: {model_name()}{unknown}." if what == XRAYS else ""
-    st.caption(as_text(f"Calibrated with {calibration_source()}.{model}"))
-    with st.expander("Use another calibration"):
-        _choose_other()
-        if may_open("calibrate"):
-            st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
+    unknown = "; the two must belong together" if session.fits_model(calibration) is None else ""
+    model = f" Model: {session.model_name()}{unknown}." if what == XRAYS else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(as_text(f"Calibrated with {session.calibration_source()}.{model}"), width="content")
+        with st.popover("Change", type="tertiary"):
+            _choose_other()
+            if may_open("calibrate"):
+                st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
 
 
 if run_through_app():

@@ -4,17 +4,10 @@ from typing import Literal
 
 import streamlit as st
 
+from pages.widgets import session
 from pages.widgets.calibration_card import offer_last_release, show_calibration
 from pages.widgets.demo import Demo, run_demo
 from pages.widgets.person import first_budget, may_open
-from pages.widgets.session import (
-    active_calibration,
-    calibration_source,
-    fits_model,
-    open_ledger,
-    set_active_calibration,
-    warn_of_other_weights,
-)
 from pages.widgets.shelf import choose_from_shelf
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
@@ -55,15 +48,15 @@ def _steps() -> None:
 
 
 def _calibration() -> None:
-    calibration = active_calibration()
-    if calibration is None or fits_model(calibration) is not False:
-        warn_of_other_weights()
+    calibration = session.active_calibration()
+    if calibration is None or session.fits_model(calibration) is not False:
+        session.warn_of_other_weights()
     kind: Literal["primary", "secondary"] = "primary" if calibration is None else "secondary"
     if st.button("Try the demo", key="demo", type=kind, icon=":material/play_arrow:"):
         with st.spinner("Calibrating on the bundled public scores …"):
-            demo = run_demo(open_ledger)
+            demo = run_demo(session.open_ledger)
         st.session_state["demo_result"] = demo
-        set_active_calibration(demo.calibration, demo.source)
+        session.set_active_calibration(demo.calibration, demo.source)
         st.rerun()
     if calibration is None:
         st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
@@ -75,11 +68,11 @@ def _calibration() -> None:
         show = st.warning if isinstance(calibration, Simulation) else st.success
         show(as_text(last.sentence))
     st.write("Active calibration:")
-    show_calibration(calibration, calibration_source(), key="home")
+    show_calibration(calibration, session.calibration_source(), key="home")
 
 
 def _budgets() -> None:
-    accounts = open_ledger().accounts()
+    accounts = session.open_ledger().accounts()
     if not accounts:
         st.write(f"None yet. {first_budget()}")
     for account in accounts[:MOST_ACCOUNTS]:

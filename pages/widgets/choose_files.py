@@ -1,7 +1,9 @@
 """Choosing files: which scores uploaders take, X-rays, and what is below the server's data directory."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -20,7 +22,17 @@ LARGEST_MB = 100
 ChosenXrays = Path | list[UploadedFile]
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
 TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv"]
-_MOST_LISTED, _DEEPEST = 500, 3
+_MOST_LISTED = 500
+
+
+def choose_one(
+    label: str, options: Sequence[str], key: str, on_change: Callable[[], None] | None = None, first: str | None = None
+) -> str:
+    """One of a few in a row, kept for the session; the first is chosen unless another is named."""
+    first = first or options[0]
+    return st.segmented_control(
+        label, options, default=first, required=True, key=key, on_change=on_change, persist_state="session"
+    )
 
 
 def choose_score_file(key: str, on_change: Callable[[], None]) -> UploadedFile | None:
@@ -32,15 +44,7 @@ def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Ch
     """What `read_folder` takes, or None while nothing is chosen. `on_change` hears of every other choice."""
     base = data_directory() if may(CURATOR) else None
     ways = [FILES, FOLDER, SERVER] if base else [FILES, FOLDER]
-    way = st.segmented_control(
-        "Where are the X-rays?",
-        ways,
-        default=FILES,
-        required=True,
-        key=f"{key}_way",
-        on_change=on_change,
-        persist_state="session",
-    )
+    way = choose_one("Where are the X-rays?", ways, f"{key}_way", on_change)
     if base is not None and way == SERVER:
         return _choose_on_server(base, key, on_change)
     several: Literal[True, "directory"] = "directory" if way == FOLDER else True
@@ -87,16 +91,24 @@ def data_directory() -> Path | None:
 
 
 def folders_below(base: Path) -> list[str]:
-    """The directory itself, its folders and zips, two levels down, by relative name; links are left out."""
-    found = ["."]
-    for folder, names, files in os.walk(base):
-        depth = len(Path(folder).relative_to(base).parts)
-        names[:] = sorted(n for n in names if not n.startswith(".") and not Path(folder, n).is_symlink())
-        zips = [f for f in sorted(files) if f.lower().endswith(".zip") and not Path(folder, f).is_symlink()]
-        found += [Path(folder, name).relative_to(base).as_posix() for name in (*names, *zips)]
-        if depth >= 1 or len(found) > _MOST_LISTED:
+    """The directory itself, its folders and zips, two levels down, by relative name."""
+    found = [place / file for place, files in _places(base, 2) for file in ("", *files) if not file or _is_zip(file)]
+    return sorted(path.as_posix() for path in found)
+
+
+def _is_zip(file: str) -> bool:
+    return file.lower().endswith(".zip")
+
+
+def _places(base: Path, deepest: int) -> Iterator[tuple[Path, list[str]]]:
+    """The first folders below the directory, with their files; what is hidden, and links, are left out."""
+    for folder, names, files in islice(os.walk(base), _MOST_LISTED):
+        place = Path(folder).relative_to(base)
+        for listed in (names, files):
+            listed[:] = sorted(n for n in listed if n[0] not in "._" and not Path(folder, n).is_symlink())
+        if len(place.parts) >= deepest:
             names.clear()
-    return found[:_MOST_LISTED]
+        yield place, files
 
 
 def inside(base: Path, name: str) -> Path:
@@ -135,17 +147,8 @@ def below_data_directory(path: Path) -> str:
 
 
 def _below(base: Path) -> list[str]:
-    """Folders with Parquet files in them, and the folders that hold several such; links are left out."""
-    found: dict[str, int] = {}
-    for folder, names, files in os.walk(base):
-        place = Path(folder).relative_to(base)
-        names[:] = sorted(n for n in names if not n.startswith((".", "_")) and not Path(folder, n).is_symlink())
-        if len(place.parts) >= _DEEPEST:
-            names.clear()
-        if any(f.lower().endswith(".parquet") and not f.startswith((".", "_")) for f in files):
-            found[place.as_posix()] = 2
-            for parent in place.parents:
-                found[parent.as_posix()] = found.get(parent.as_posix(), 0) + 1
-        if len(found) > _MOST_LISTED:
-            break
-    return sorted(name for name, times in found.items() if times > 1 and name != ".")[:_MOST_LISTED]
+    """Folders with Parquet files in them, and the folders that hold several such."""
+    own = [place for place, files in _places(base, 3) if any(f.lower().endswith(".parquet") for f in files)]
+    above = Counter(parent for place in own for parent in place.parents)
+    found = {*own, *(place for place, times in above.items() if times > 1)} - {Path()}
+    return sorted(place.as_posix() for place in found)

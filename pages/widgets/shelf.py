@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from pages.widgets.budgets import REASON_HELP
+from pages.widgets.budgets import confirmed
 from pages.widgets.guard import guarded
-from pages.widgets.person import may, why_label
+from pages.widgets.person import may
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration, warn_of_other_model
 from pages.widgets.text import as_text
 from ppsets_core import Calibration, LedgerError
 from ppsets_core.access import CURATOR, STEWARD
 from ppsets_core.ledger import Published, Release
-from ppsets_core.ledger.ledger import LONGEST_REASON
 from ppsets_core.wording import describe, guarantee
 
 ADDRESS = "release"
@@ -66,13 +65,10 @@ def publish_step(release: Release) -> None:
     if not may(STEWARD if is_published else CURATOR):
         return
     verb, words = ("Withdraw", WITHDRAW) if is_published else ("Publish", PUBLISH)
-    with st.popover(f"{verb} …", icon=":material/shelves:"):
-        st.write(words)
-        key = f"shelf_{verb}_{release.id}"
-        reason = st.text_input(why_label(), max_chars=LONGEST_REASON, key=f"{key}_reason", help=REASON_HELP)
-        if st.button(f"{verb} release {release.id}", key=key, type="primary"):
-            (ledger.withdraw if is_published else ledger.publish)(release, reason=reason)
-            st.rerun()
+    reason = confirmed(f"{verb} …", words, f"{verb} release {release.id}", f"shelf_{verb}_{release.id}")
+    if reason is not None:
+        (ledger.withdraw if is_published else ledger.publish)(release, reason=reason)
+        st.rerun()
 
 
 def release_title(number: int, name: str, calibration: Calibration) -> str:

@@ -167,7 +167,7 @@ def spend_step(
         st.error(as_text(pending.refusal))
     if pending is None or pending.refusal not in ("", NO_REASON):
         kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
-        st.button(opens, type=kind, key=f"{terms.step}_open", on_click=keep_result, args=(terms, None))
+        st.button(opens, type=kind, key=f"{terms.step}_open", on_click=_ask, args=(terms,))
     else:
         _confirm(pending, verb, words, warnings)
 
@@ -193,9 +193,9 @@ def clear_pending(step: str) -> None:
     stop_job(f"prepare_{step}")
 
 
-def keep_result(terms: Terms, result: object) -> None:
-    """Open the confirm step, or, with a result that was paid for before, have it taken over."""
-    st.session_state[_pending(terms.step)] = Spending(terms, result=result)
+def _ask(terms: Terms) -> None:
+    """Open the confirm step."""
+    st.session_state[_pending(terms.step)] = Spending(terms)
 
 
 def _confirm(pending: Spending, verb: str, words: str, warnings: tuple[str, ...]) -> None:

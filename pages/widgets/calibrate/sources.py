@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.widgets import session
 from pages.widgets.calibrate.reading import Reading, choose_one_each
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.choose_files import (
@@ -18,16 +19,6 @@ from pages.widgets.choose_files import (
 )
 from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.jobs import JobKey, is_running, latest, start_job, stop_job
-from pages.widgets.session import (
-    active_model,
-    bundled_scores,
-    model_classes,
-    model_name,
-    open_ledger,
-    set_active_calibration,
-    warn_of_other_model,
-    warn_of_other_weights,
-)
 from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, show_refused
 from ppsets_core import Calibration, FileError, Simulation, read_scores
@@ -58,8 +49,8 @@ P2,viral-pneumonia,0.30,0.10,0.60"""
 
 def read_bundled() -> Reading:
     st.write("The bundled model's scores for public CoronaHack X-rays, so their budget is for practice.")
-    warn_of_other_weights()
-    return Reading(DEMO_DATASET, bundled_scores("calibration"), id="bundled")
+    session.warn_of_other_weights()
+    return Reading(DEMO_DATASET, session.bundled_scores("calibration"), id="bundled")
 
 
 def read_score_file() -> Reading | None:
@@ -91,7 +82,7 @@ def read_xrays() -> Reading | None:
 def _listed(source: ChosenXrays, labels: UploadedFile | None) -> XrayFolder:
     if _LISTED not in st.session_state:
         with st.spinner("Looking through the files …"):
-            st.session_state[_LISTED] = read_folder(source, labels=labels, classes=model_classes())
+            st.session_state[_LISTED] = read_folder(source, labels=labels, classes=session.model_classes())
     return st.session_state[_LISTED]
 
 
@@ -105,9 +96,11 @@ def _offer(folder: XrayFolder, name: str) -> None:
     if not folder.classes:
         st.error("These X-rays have no labels, and calibrating needs the true diagnosis of each. See above for how.")
         return
-    st.caption(as_text(f"Labels: {', '.join(class_names(folder.classes))}. Use {model_name()} for diagnosis, too."))
+    st.caption(
+        as_text(f"Labels: {', '.join(class_names(folder.classes))}. Use {session.model_name()} for diagnosis, too.")
+    )
     if st.button(f"Classify {count}", key="classify", type="primary"):
-        model = active_model()
+        model = session.active_model()
         start_job(_JOB, lambda report: _classified(model, folder, name, report))
         st.rerun()
 
@@ -176,10 +169,10 @@ def load_saved() -> None:
     st.write(as_text(f"A {'simulation' if simulated else 'release'}: {describe(calibration)}."))
     in_use = st.session_state.get("saved_in_use") == file.file_id
     if not in_use:
-        warn_of_other_model(calibration)
+        session.warn_of_other_model(calibration)
     label = "Use this simulation, marked as one" if simulated else "Use this calibration"
     if st.button(label, key="use_saved", type="primary"):
-        set_active_calibration(calibration, file.name)
+        session.set_active_calibration(calibration, file.name)
         st.session_state["saved_in_use"] = file.file_id
         st.rerun()
     if in_use:
@@ -189,7 +182,7 @@ def load_saved() -> None:
 
 def _compare_with_ledger(calibration: Calibration | Simulation) -> None:
     """A release of this machine is known to its ledger, number by number; one of elsewhere cannot be checked."""
-    ledger = open_ledger()
+    ledger = session.open_ledger()
     if isinstance(calibration, Simulation) or ledger.knows(calibration):
         return
     if ledger.knows_otherwise(calibration):

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import streamlit as st
 
-from pages.widgets.choose_files import LARGEST_MB, TABLES, below_data_directory, choose_data_set, data_sets
+from pages.widgets.choose_files import LARGEST_MB, TABLES, below_data_directory, choose_data_set, choose_one, data_sets
 from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.diagnose.check import show_check, show_numbers
 from pages.widgets.diagnose.summary import choose_reading, show_counts, show_downloads
@@ -36,7 +36,7 @@ _JOB, _DONE = JobKey["Found"]("diagnose_data_set_job"), "diagnose_data_set_found
 
 def show_table(calibration: BaseCalibration) -> None:
     """From the upload to the sets; read once, cut anew whenever the calibration changes."""
-    if data_sets() and _is_on_server():
+    if data_sets() and choose_one("Where is the table?", [UPLOAD, SERVER], "table_way") == SERVER:
         _show_data_set(calibration)
         return
     label = "Table of probabilities: CSV, TSV, NPZ, Parquet or JSON"
@@ -58,13 +58,6 @@ def show_table(calibration: BaseCalibration) -> None:
             patients = read_scores(file, classes=calibration.classes, group=group, labels="optional")
             known = st.session_state[_READ] = (file.file_id, sets_of(patients, calibration))
     _show_sets(known[1], file.file_id, shown_name(PurePath(file.name).stem))
-
-
-def _is_on_server() -> bool:
-    where = st.segmented_control(
-        "Where is the table?", [UPLOAD, SERVER], default=UPLOAD, required=True, key="table_way", persist_state="session"
-    )
-    return where == SERVER
 
 
 def _show_sets(sets: SetTable, of: str, name: str) -> None:

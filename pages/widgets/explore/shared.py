@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.widgets.choose_files import choose_score_file
+from pages.widgets.choose_files import choose_one, choose_score_file
 from pages.widgets.session import bundled_scores, open_ledger
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text, offer_download
@@ -58,10 +58,7 @@ class PublicRecords:
 def choose_records() -> PublicRecords | None:
     """The records that every view uses; None while there are none."""
     label, sources = "Records to explore", {CORONAHACK: _coronahack, SIMULATED: _simulated, FILE: _uploaded}
-    source = st.segmented_control(
-        label, list(sources), default=CORONAHACK, required=True, key="explore_source", persist_state="session"
-    )
-    return sources[source]()
+    return sources[choose_one(label, list(sources), "explore_source")]()
 
 
 def _coronahack() -> PublicRecords:

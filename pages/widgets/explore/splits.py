@@ -97,8 +97,7 @@ def _draw(experiment: Experiment) -> None:
     here = _draw_point(experiment)
     rows = _table(swept)
     with st.expander("The numbers"):
-        shown = [_with_margins(row) for row in rows]
-        st.dataframe(shown, hide_index=True, alt="Mean coverage and set size at each point")
+        st.dataframe(rows, hide_index=True, alt="Mean coverage and set size at each point")
     take_away("Random splits", {**along, **here}, experiment.words, rows)
 
 
@@ -132,23 +131,13 @@ def _draw_point(experiment: Experiment) -> dict[str, go.Figure]:
     return {f"{title} at {value:g}": fig for title, fig in figures.items()}
 
 
-def _table(swept: sweeps.Sweep) -> list[dict[str, float]]:
+def _table(swept: sweeps.Sweep) -> list[dict[str, object]]:
     coverage, size = sweeps.trends(swept, "coverage"), sweeps.trends(swept, "mean_size")
-    rows: list[dict[str, float]] = []
+    rows: list[dict[str, object]] = []
     for place, value in enumerate(swept.values):
-        row = {OVER[swept.over]: value}
+        row: dict[str, object] = {OVER[swept.over]: value}
         for name in coverage:
             row[f"coverage, {label_of(name)}"] = round(float(coverage[name].mean[place]), 4)
-            row[f"set size, {label_of(name)}"] = round(float(size[name].mean[place]), 4)
-            row[f"±, {label_of(name)}"] = round(float(size[name].margin[place]), 4)
+            row[f"set size, {label_of(name)}"] = with_margin(size[name].mean[place], size[name].margin[place])
         rows.append(row)
     return rows
-
-
-def _with_margins(row: dict[str, float]) -> dict[str, object]:
-    """Each size and its margin in one column, so that all columns fit the screen."""
-    return {
-        name: with_margin(value, row[name.replace("set size", "±")]) if name.startswith("set size") else value
-        for name, value in row.items()
-        if not name.startswith("±")
-    }
