@@ -23,6 +23,7 @@ from tests.diagnose.made import cut_at, xray_sets
 from tests.many_classes import CLASSES, table
 
 SURE, TORN, LOST, OPEN = (0.9, 0.05, 0.05), (0.45, 0.5, 0.05), (0.3, 0.35, 0.35), (0.34, 0.33, 0.33)
+MANY = (0.5, 0.4, *[0.1 / 6] * 6)
 
 
 def read(text: str, **options) -> Records:
@@ -41,13 +42,7 @@ def calibration():
         (TORN, 0.6, "several", ("b", "a"), "2 diagnoses remain: b or a. Not likely enough: c."),
         (LOST, 0.6, "none", (), "No diagnosis is likely enough. The model is at a loss"),
         (OPEN, 1.0, "several", ("a", "b", "c"), "Every diagnosis that the model knows remains."),
-        (
-            (0.5, 0.4, *[0.1 / 6] * 6),
-            0.7,
-            "several",
-            ("a", "b"),
-            "2 diagnoses remain: a or b. Not likely",
-        ),
+        (MANY, 0.7, "several", ("a", "b"), "2 diagnoses remain: a or b. Not likely"),
     ],
 )
 def test_plain_readings(row, threshold, reading, members, words):
@@ -65,22 +60,18 @@ def test_flagged_pictures_are_in_no_other_count():
     assert len(sets.counts + sets.counts + SetCounts()) == 6
 
 
-@pytest.mark.parametrize(
-    ("order", "expected"),
-    [
-        ("misses first", [2, 0, 1]),
-        ("as given", [0, 1, 2]),
-        ("most diagnoses first", [1, 0, 2]),
-        ("fewest diagnoses first", [2, 0, 1]),
-        ("least sure first", [2, 1, 0]),
-        ("surest first", [0, 1, 2]),
-        ("by file name", [2, 1, 0]),
-    ],
-)
-def test_orders(order, expected):
+def test_orders():
     names, labels = ["c.png", "b.png", "a.png"], ["a", None, "b"]
-    assert xray_sets([SURE, TORN, LOST], cut_at(0.6), names=names, labels=labels).rows(None, order) == expected
-    assert order in ORDERS
+    sets = xray_sets([SURE, TORN, LOST], cut_at(0.6), names=names, labels=labels)
+    assert {order: sets.rows(None, order) for order in ORDERS} == {
+        "misses first": [2, 0, 1],
+        "as given": [0, 1, 2],
+        "most diagnoses first": [1, 0, 2],
+        "fewest diagnoses first": [2, 0, 1],
+        "least sure first": [2, 1, 0],
+        "surest first": [0, 1, 2],
+        "by file name": [2, 1, 0],
+    }
 
 
 def test_a_calibration_of_other_diagnoses_or_another_model_is_refused(calibration):

@@ -35,13 +35,8 @@ def test_there_is_no_heat_on_a_margin(model):
         assert not heat.any()
 
 
-def test_classes_have_different_maps_and_each_repeats(model):
+def test_classes_have_different_maps_and_one_that_is_not_there_is_refused(model):
     xray = picture("viral-pneumonia", 2)
-    first, second = (heat_map(model, xray, index) for index in (0, 1))
-    assert not np.allclose(first, second)
-    assert np.array_equal(first, heat_map(model, xray, 0))
-
-
-def test_a_class_that_is_not_there_is_refused(model):
+    assert not np.allclose(heat_map(model, xray, 0), heat_map(model, xray, 1))
     with pytest.raises(InputError, match="no class 3"):
         heat_map(model, picture(), 3)

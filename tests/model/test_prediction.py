@@ -1,20 +1,16 @@
-import io
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pytest
 import torch
-from PIL import Image
-from pydicom.dataset import Dataset, FileMetaDataset
-from pydicom.uid import ExplicitVRLittleEndian, generate_uid
 
 from ppsets_core.errors import InputError
 from ppsets_core.ledger.cohort import CELLS
 from ppsets_core.model import load_model, predict, predict_folder
 from ppsets_core.xrays import read_folder, read_picture
 from tests.model.chests import CLASSES, chest, picture, png_folder
+from tests.xrays.samples import dicom, png, upload, zipped
 
 
 @pytest.fixture(scope="module")
@@ -64,46 +60,18 @@ def test_progress_counts_pictures_and_may_stop_the_work(model, pictures):
         predict(model, pictures, progress=stop)
 
 
-def test_no_picture_gives_no_row(model):
+def test_no_picture_gives_no_row_and_a_batch_of_none_is_refused(model, pictures):
     assert predict(model, []).shape == (0, 3)
-
-
-def test_a_batch_of_none_is_refused(model, pictures):
     with pytest.raises(InputError, match="batch size"):
         predict(model, pictures, batch_size=0)
 
 
-def png(pixels: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "PNG")
-    return buffer.getvalue()
-
-
-def dicom(pixels: np.ndarray) -> bytes:
-    data = Dataset()
-    data.file_meta = FileMetaDataset()
-    data.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
-    data.file_meta.MediaStorageSOPInstanceUID = data.SOPInstanceUID = generate_uid()
-    data.file_meta.MediaStorageSOPClassUID = data.SOPClassUID = "1.2.840.10008.5.1.4.1.1.1.1"
-    data.Rows, data.Columns = pixels.shape
-    data.SamplesPerPixel, data.PhotometricInterpretation, data.PixelRepresentation = 1, "MONOCHROME2", 0
-    data.BitsAllocated = data.BitsStored = 8 * pixels.itemsize
-    data.HighBit = data.BitsStored - 1
-    data.PixelData = pixels.tobytes()
-    buffer = io.BytesIO()
-    data.save_as(buffer, enforce_file_format=True)
-    return buffer.getvalue()
-
-
 def test_path_upload_zip_and_dicom_give_identical_probabilities(model, tmp_path):
     pixels = (chest("viral-pneumonia", 5) * 255).round().astype(np.uint8)
-    path, archive = tmp_path / "a.png", tmp_path / "a.zip"
+    path, archive = tmp_path / "a.png", upload("a.zip", zipped({"a.png": png(pixels)}))
     path.write_bytes(png(pixels))
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("a.png", png(pixels))
-    upload, image = io.BytesIO(png(pixels)), io.BytesIO(dicom(pixels))
-    upload.name, image.name = "a.png", "a.dcm"
-    rows = [predict_folder(model, read_folder(source)).probabilities for source in (path, archive, upload, image)]
+    sources = path, archive, upload("a.png", png(pixels)), upload("a.dcm", dicom(pixels))
+    rows = [predict_folder(model, read_folder(source)).probabilities for source in sources]
     rows.append(predict(model, [read_picture(path)]))
     assert all(np.array_equal(row, rows[0]) for row in rows)
 

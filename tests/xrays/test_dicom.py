@@ -21,6 +21,7 @@ from pydicom.uid import (
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_picture
 from ppsets_core.xrays.limits import jpeg_size
+from ppsets_core.xrays.picture import Header
 
 from .samples import dicom, film, jpeg, png
 
@@ -50,23 +51,16 @@ def _table(values, first=0, bits=8) -> Dataset:
         {"VOILUTSequence": [_table(range(256))]},
         {"syntax": ImplicitVRLittleEndian},
         {"syntax": ImplicitVRLittleEndian, "VOILUTSequence": [_table(range(256))]},
+        {"PhotometricInterpretation": "MONOCHROME1"},
+        {"PhotometricInterpretation": "MONOCHROME1", "WindowCenter": 128, "WindowWidth": 256},
+        {"RescaleSlope": -1, "RescaleIntercept": 255},
     ],
 )
 def test_dicom_of_the_same_8_bit_pixels_is_bit_identical_to_png(tags):
-    picture = read_picture(dicom(FILM, **tags), "a.dcm")
+    is_inverted = "PhotometricInterpretation" in tags or tags.get("RescaleSlope", 1) < 0
+    picture = read_picture(dicom(255 - FILM if is_inverted else FILM, **tags), "a.dcm")
     assert np.array_equal(picture.grey, GREY)
     assert picture.chroma == 0
-
-
-@pytest.mark.parametrize("tags", [{}, {"WindowCenter": 128, "WindowWidth": 256}])
-def test_monochrome1_is_inverted_to_the_bit(tags):
-    data = dicom(255 - FILM, PhotometricInterpretation="MONOCHROME1", **tags)
-    assert np.array_equal(read_picture(data).grey, GREY)
-
-
-def test_a_falling_rescale_inverts():
-    falling = dicom(255 - FILM, RescaleSlope=-1, RescaleIntercept=255)
-    assert np.array_equal(read_picture(falling).grey, GREY)
 
 
 def test_16_bit_dicom_equals_16_bit_png():
@@ -74,30 +68,29 @@ def test_16_bit_dicom_equals_16_bit_png():
     assert np.array_equal(read_picture(dicom(deep)).grey, read_picture(png(deep)).grey)
 
 
-def test_12_bits_stored_in_16_are_scaled_by_12():
-    assert np.abs(read_picture(dicom(DEEP, bits=12)).grey - GREY).max() <= 1 / 255
+@pytest.mark.parametrize("stored", [DEEP, (FILM.astype(np.int16) - 128) * 16], ids=["unsigned", "signed"])
+def test_12_bits_stored_in_16_are_scaled_by_12(stored):
+    assert np.abs(read_picture(dicom(stored, bits=12)).grey - GREY).max() <= 1 / 255
 
 
-def test_signed_pixels_are_scaled_by_their_range():
-    signed = (FILM.astype(np.int16) - 128) * 16
-    assert np.abs(read_picture(dicom(signed, bits=12)).grey - GREY).max() <= 1 / 255
-
-
-def test_window_clips_and_stretches():
-    narrow = read_picture(dicom(DEEP, bits=12, WindowCenter=2048, WindowWidth=1001)).grey
-    expected = np.clip((DEEP.astype(float) - 1547.5) / 1000, 0, 1)
-    assert np.allclose(narrow, expected, atol=1e-6)
-
-
-def test_sigmoid_window_follows_its_formula():
-    curved = read_picture(dicom(DEEP, bits=12, WindowCenter=2048, WindowWidth=1000, VOILUTFunction="SIGMOID")).grey
-    assert np.allclose(curved, 1 / (1 + np.exp(-4 * (DEEP.astype(float) - 2048) / 1000)), atol=1e-6)
-
-
-def test_window_is_in_rescaled_units():
-    tags = {"RescaleSlope": 0.5, "RescaleIntercept": -1000, "WindowCenter": 0, "WindowWidth": 1001}
-    expected = np.clip((DEEP * 0.5 - 1000 + 500.5) / 1000, 0, 1)
-    assert np.allclose(read_picture(dicom(DEEP, bits=12, **tags)).grey, expected, atol=1e-6)
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ({"WindowCenter": 2048, "WindowWidth": 1001}, lambda x: (x - 1547.5) / 1000),
+        (
+            {"RescaleSlope": 0.5, "RescaleIntercept": -1000, "WindowCenter": 0, "WindowWidth": 1001},
+            lambda x: (x * 0.5 - 1000 + 500.5) / 1000,
+        ),
+        (
+            {"WindowCenter": 2048, "WindowWidth": 1000, "VOILUTFunction": "SIGMOID"},
+            lambda x: 1 / (1 + np.exp(-4 * (x - 2048) / 1000)),
+        ),
+    ],
+    ids=["clips and stretches", "in rescaled units", "sigmoid"],
+)
+def test_a_window_follows_its_formula(tags, expected):
+    grey = read_picture(dicom(DEEP, bits=12, **tags)).grey
+    assert np.allclose(grey, np.clip(expected(DEEP.astype(float)), 0, 1), atol=1e-6)
 
 
 def test_table_of_interest_comes_after_rescale_and_holds_its_ends():
@@ -134,19 +127,14 @@ def test_dicom_without_preamble_is_read():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (dicom(None), "holds no picture"),
-        (dicom(FILM)[:-500], "cut off"),
         (dicom(FILM)[:140], "holds no picture"),
-        (dicom(FILM, Rows=0), "no pixels"),
         (dicom(FILM, Rows=9001, Columns=9001), "80 megapixels"),
-        (dicom(np.zeros((5, 8, 8), np.uint8)[0], NumberOfFrames=5, PixelData=bytes(320)), "5 frames"),
         (dicom(FILM, syntax=JPEGLosslessSV1, PixelData=encapsulate([b"x"])), "python-gdcm"),
         (dicom(FILM, syntax=MPEG2MPML, PixelData=encapsulate([b"x"])), "no decoder"),
         (dicom(FILM, syntax=JPEG2000Lossless, PixelData=encapsulate([b"x" * 80])), "cut off"),
         (dicom(FILM, syntax=RLELossless, PixelData=encapsulate([bytes(33_000_000)])), "too large"),
         (dicom(FILM, syntax=DeflatedExplicitVRLittleEndian), "Deflated"),
         (dicom(FILM, PhotometricInterpretation="PALETTE COLOR"), "PALETTE COLOR"),
-        (dicom(FILM, WindowCenter=0, WindowWidth="1e300"), "make no sense"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning:pydicom")
@@ -183,3 +171,8 @@ def test_the_size_of_a_jpeg_is_read_whatever_its_depth():
     for damaged in (b"", b"\xff\xd8", lossless[:8], b"\xff\xd8" + b"\xff\xe0\x00\x00" * 9):
         with pytest.raises(FileError, match="how large"):
             jpeg_size(damaged)
+
+
+def test_the_header_is_read():
+    film = dicom(FILM, Modality="CT", BodyPartExamined="HAND", ViewPosition="LL")
+    assert read_picture(film).header == Header("CT", "HAND", "LL")

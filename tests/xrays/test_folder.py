@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays import Picture, read_folder
+from ppsets_core.xrays import read_folder
 from ppsets_core.xrays.folder import AHEAD, single_threaded
 
 from .samples import dicom, film, png, upload, zipped
@@ -24,22 +24,17 @@ def _folder(files: dict[str, bytes | str], labels=None):
 def test_no_usable_file_is_an_error_that_says_what_would_be(files):
     with pytest.raises(FileError, match=r"no usable X-ray in x\.zip\. Usable are PNG, JPEG, TIFF and DICOM"):
         _folder(files)
-
-
-def test_no_file_at_all_is_an_error():
     with pytest.raises(FileError, match="Usable are"):
         read_folder([])
 
 
 def test_unreadable_pictures_are_passed_over_and_told_with_the_reason():
-    folder, refused = (
-        _folder({"1.png": PICTURE, "2.png": PICTURE[:-30], "3.dcm": dicom(None), "4.png": PICTURE}, labels=False),
-        [],
-    )
+    files = {"1.png": PICTURE, "2.png": PICTURE[:-30], "3.dcm": dicom(None), "4.png": PICTURE}
+    folder, refused = _folder(files, labels=False), []
     assert [picture.name for picture in folder.pictures()] == ["1.png", "4.png"]
     pairs = list(folder.readable(refused))
     assert [(xray.name, picture.name) for xray, picture in pairs] == [("1.png",) * 2, ("4.png",) * 2]
-    assert all(isinstance(picture, Picture) for _, picture in pairs)
+    assert {name: folder.original(name) for name in ("1.png", "4.png")} == {"1.png": PICTURE, "4.png": PICTURE}
     assert [one.name for one in refused] == ["2.png", "3.dcm"]
     assert "cut off" in refused[0].reason
     assert folder.refused == ()

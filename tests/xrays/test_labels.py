@@ -3,7 +3,12 @@
 import pytest
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays import read_folder
+from ppsets_core.xrays import Picture, read_folder
+from ppsets_core.xrays.coronahack import SPLIT, read_coronahack
+from ppsets_core.xrays.label_file import LabelRow, coronahack_patient
+from ppsets_core.xrays.labels import LabelRows
+from ppsets_core.xrays.listing import Entry
+from tests.coronahack import CORONAHACK, needs_coronahack, split_rows
 
 from .samples import film, png, upload, zipped
 
@@ -24,9 +29,8 @@ def _reasons(folder):
 
 
 def test_labels_file_gives_labels_and_patients():
-    folder = _folder(
-        {"a.png": PICTURE, "sub/b.png": PICTURE, "labels.csv": "file,label,patient\na.png,normal,p1\nb.png,viral,\n"}
-    )
+    rows = "File,Label,Patient_ID\na.png,normal,p1\nb.png,viral,\n"
+    folder = _folder({"a.png": PICTURE, "sub/b.png": PICTURE, "labels.csv": rows})
     assert [(x.name, x.label, x.patient) for x in folder.xrays] == [
         ("a.png", "normal", "p1"),
         ("sub/b.png", "viral", ""),
@@ -48,14 +52,6 @@ def test_a_row_with_a_cell_too_many_is_left_out_and_empty_ones_do_not_matter():
     assert "Line 2 of the labels file has more cells than columns" in _reasons(folder)["a.png"]
 
 
-def test_a_labels_file_may_give_whole_paths(tmp_path):
-    (tmp_path / "data" / "sub").mkdir(parents=True)
-    (tmp_path / "data" / "sub" / "a.png").write_bytes(PICTURE)
-    labels = tmp_path / "labels.csv"
-    labels.write_text(f"file,label\n{tmp_path / 'data' / 'sub' / 'a.png'},normal\n", encoding="utf-8")
-    assert _labels(read_folder(tmp_path / "data", labels=labels)) == {"sub/a.png": "normal"}
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -73,12 +69,6 @@ def test_labels_files_as_spreadsheets_write_them(text):
     folder = read_folder(uploads, labels=upload("labels.csv", text.encode()))
     assert _labels(folder) == {"a.png": "normal", "b.png": "viral"}
     assert folder.refused == ()
-
-
-def test_a_labels_file_names_patients_as_it_likes():
-    text = "File,Label,Patient_ID\na.png,normal,17\n"
-    folder = _folder({"a.png": PICTURE}, labels=upload("labels.csv", text.encode()))
-    assert folder.xrays[0].patient == "17"
 
 
 def test_one_split_passes_over_the_others():
@@ -149,11 +139,6 @@ def test_a_labels_file_that_is_none_is_an_error_if_given_and_reported_if_found(d
         assert said in _reasons(folder)["labels.csv"]
 
 
-def test_a_missing_labels_file_is_an_error(tmp_path):
-    with pytest.raises(FileError, match=r"^gone\.csv: There is no such file"):
-        _folder({"a.png": PICTURE}, labels=tmp_path / "gone.csv")
-
-
 def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_goes_on():
     text = "file,label\na.png,normal\ngone.png,viral\nblank.png,\nempty.png,viral\n"
     names = ["a.png", "unlisted.png", "blank.png"]
@@ -167,17 +152,24 @@ def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_go
     assert "empty" in reasons["empty.png"]
 
 
-def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere():
+def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.png").write_bytes(PICTURE)
+    for folder, labels in ((tmp_path, {"sub/a.png": "x"}), (tmp_path / "sub", {"a.png": "x"})):
+        rows = f"file,label\n{tmp_path / 'sub' / 'a.png'},x\nother/a.png,y\n"
+        assert _labels(read_folder(folder, labels=upload("l.csv", rows.encode()))) == labels
     folder = _folder({"c/1.png": PICTURE, "2.png": PICTURE, "l.csv": "file,label\na/1.png,x\n2.png,y\n"})
     assert _labels(folder) == {"2.png": "y"}
 
 
-def test_two_labels_files_are_an_error_that_names_both():
+def test_two_labels_files_and_one_that_is_not_there_are_errors_that_name_them(tmp_path):
+    with pytest.raises(FileError, match=r"^gone\.csv: There is no such file"):
+        _folder({"a.png": PICTURE}, labels=tmp_path / "gone.csv")
     with pytest.raises(FileError, match=r"a\.csv, b\.csv"):
         _folder({"x.png": PICTURE, "a.csv": "file,label\nx.png,n\n", "b.csv": "file,label\nx.png,v\n"})
 
 
-CORONAHACK = """,X_ray_image_name,Label,Dataset_type,Label_2_Virus_category,Label_1_Virus_category
+METADATA = """,X_ray_image_name,Label,Dataset_type,Label_2_Virus_category,Label_1_Virus_category
 0,IM-0128-0001.jpeg,Normal,TRAIN,,
 1,person101_virus_188.jpeg,Pnemonia,TRAIN,,Virus
 2,person100_bacteria_475.jpeg,Pnemonia,TEST,,bacteria
@@ -194,7 +186,7 @@ def test_coronahacks_own_folder_and_metadata():
     names = ["train/IM-0128-0001.jpeg", "train/person101_virus_188.jpeg", "test/person100_bacteria_475.jpeg"]
     names += ["test/covid-day5.png", "train/ards.jpg", "train/same.jpeg", "test/same.jpeg"]
     summary = "Label,Label_1_Virus_category,Label_2_Virus_category,Image_Count\nNormal,,,1\n"
-    tables = {"Chest_xray_Corona_Metadata.csv": CORONAHACK, "Chest_xray_Corona_dataset_Summary.csv": summary}
+    tables = {"Chest_xray_Corona_Metadata.csv": METADATA, "Chest_xray_Corona_dataset_Summary.csv": summary}
     folder = _folder({f"{top}/{name}": PICTURE for name in names} | tables)
     assert {(x.name.removeprefix(f"{top}/"), x.label, x.patient) for x in folder.xrays} == {
         ("train/IM-0128-0001.jpeg", "normal", "IM-0128"),
@@ -212,38 +204,26 @@ def test_coronahacks_own_folder_and_metadata():
 
 
 @pytest.mark.parametrize(
-    ("names", "labels"),
+    ("name", "label", "label_of_named_classes"),
     [
-        (["n/a.png", "v/b.png"], ["n", "v"]),
-        (["top/n/a.png", "top/v/b.png"], ["n", "v"]),
-        (["top/train/n/a.png", "top/test/v/b.png"], ["n", "v"]),
-        (["top/a.png", "b.png"], ["top", None]),
-        (["n/images/a.png", "v/images/b.png"], ["n", "v"]),
-        (["train/a.png", "test/b.png"], [None, None]),
-        (["images/a.png", "images/b.png"], [None, None]),
-        (["a.png", "b.png"], [None, None]),
+        ("n/a.png", "n", "n"),
+        ("top/test/v/b.png", "v", "v"),
+        ("n/images/a.png", "n", "n"),
+        ("top/a.png", "top", "top"),
+        ("n/patient1/a.png", "patient1", "n"),
+        ("site/N/2020/images/a.png", "2020", "n"),
+        ("n/v/a.png", "v", "v"),
+        ("v/n.png", "v", "v"),
+        ("train/a.png", None, None),
+        ("images/a.png", None, None),
+        ("a.png", None, None),
     ],
 )
-def test_the_nearest_folder_with_a_name_of_its_own_is_the_label(names, labels):
-    folder = _folder(dict.fromkeys(names, PICTURE))
-    assert [xray.label for xray in sorted(folder.xrays, key=lambda xray: xray.name[-5:])] == labels
-    assert folder.notes == (("Labels are the names of the folders.",) if any(labels) else ())
-
-
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [
-        ("n/patient1/a.png", "n"),
-        ("site/N/2020/images/a.png", "n"),
-        ("n/v/a.png", "v"),
-        ("v/n.png", "v"),
-        ("site/other/a.png", "other"),
-        ("train/a.png", None),
-        ("a.png", None),
-    ],
-)
-def test_where_classes_are_named_the_nearest_folder_of_that_name_is_the_label(name, label):
-    assert _labels(_folder({name: PICTURE}, classes=("n", "v"))) == {name: label}
+def test_the_nearest_folder_that_names_a_class_or_can_name_one_is_the_label(name, label, label_of_named_classes):
+    folder = _folder({name: PICTURE})
+    assert _labels(folder) == {name: label}
+    assert ("Labels are the names of the folders." in folder.notes) == (label is not None)
+    assert _labels(_folder({name: PICTURE}, classes=("n", "v"))) == {name: label_of_named_classes}
     text = upload("l.csv", f"file,label\n{name},N\n".encode())
     assert _labels(_folder({name: PICTURE}, labels=text, classes=("n", "v"))) == {name: "n"}
 
@@ -258,3 +238,38 @@ def test_one_class_alone_is_noted():
     folder = _folder({"normal/a.png": PICTURE, "normal/b.png": PICTURE})
     assert folder.classes == ("normal",)
     assert "'normal': one class alone" in folder.notes[-1]
+
+
+class Counted(dict):
+    asked = 0
+
+    def get(self, *key):
+        Counted.asked += 1
+        return super().get(*key)
+
+
+def test_a_file_asks_for_its_row_a_few_times_however_many_rows_there_are():
+    rows = LabelRows([LabelRow(i, f"{i}.png", "normal") for i in range(5000)], "labels.csv")
+    rows._by_path = Counted(rows._by_path)
+    files = [Entry(name, bytes, name, "ward") for name in (f"d/{i}.png" for i in range(1000))]
+    assert [row.line for row in rows.match(files)] == list(range(1000))
+    assert Counted.asked <= 11 * 1000
+
+
+SIZES = {"train": 4405, "calibration": 1000, "validation": 500}
+
+
+@pytest.mark.parametrize("split", SIZES)
+def test_patients_from_file_names_are_those_of_the_split(split):
+    assert len(split_rows(split)) == SIZES[split]
+    assert all(coronahack_patient(f"{row['file']}.jpeg") == row["patient"] for row in split_rows(split))
+
+
+@needs_coronahack
+def test_the_three_splits_are_all_there():
+    assert {split: len(read_coronahack(CORONAHACK, split).xrays) for split in SIZES} == SIZES
+    folder = read_folder(CORONAHACK, labels=SPLIT)
+    assert folder.classes == ("bacterial-pneumonia", "normal", "viral-pneumonia")
+    stream = folder.pictures(at_least=64)
+    assert all(isinstance(next(stream), Picture) for _ in range(50))
+    stream.close()

@@ -1,6 +1,7 @@
 import io
 import struct
 import zlib
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -8,18 +9,53 @@ from PIL import Image
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_picture
+from ppsets_core.xrays.limits import check_scans
+from ppsets_core.xrays.picture import Header
 
 from .samples import film, jpeg, png, tiff, upload
 
 FILM = film()
 GREY = FILM.astype(np.float32) / np.float32(255)
+DEEP = FILM.astype(np.uint16) * 257
 
 
-def test_png_greys_are_the_pixels_over_255_in_float32():
-    picture = read_picture(png(FILM), "a.png")
+def in_mode(mode: str) -> Image.Image:
+    return Image.fromarray(FILM).convert(mode)
+
+
+def mpo() -> bytes:
+    """A phone's JPEG with a second picture."""
+    buffer = io.BytesIO()
+    Image.fromarray(FILM).save(buffer, "MPO", save_all=True, append_images=[Image.fromarray(255 - FILM)], quality=95)
+    return buffer.getvalue()
+
+
+ONE_STEP, LOSSY = 1 / 255, 0.06
+ALIKE = {
+    "png": (png(FILM), 0),
+    "16-bit png": (png(DEEP), 0),
+    "16-bit tiff": (tiff(DEEP), 0),
+    "tiff that counts from white": (tiff(65535 - DEEP, tiffinfo={262: 0}), 0),
+    "tiled tiff": (tiff(FILM, compression="tiff_adobe_deflate", tiffinfo={322: 256, 323: 256}), 0),
+    **{
+        f"tiff, {how}": (tiff(FILM, compression=how), 0) for how in (None, "tiff_lzw", "tiff_adobe_deflate", "packbits")
+    },
+    **{f"png, {mode}": (png(in_mode(mode)), ONE_STEP) for mode in ("RGB", "RGBA", "LA", "P")},
+    **{f"tiff, {mode}": (tiff(in_mode(mode)), ONE_STEP) for mode in ("CMYK", "YCbCr")},
+    "CMYK jpeg, no negative": (jpeg(in_mode("CMYK")), LOSSY),
+    "colour jpeg of greys": (jpeg(in_mode("RGB")), LOSSY),
+    "mpo": (mpo(), LOSSY),
+}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_the_same_greys_are_read_from_every_format_and_mode(kind):
+    data, tolerance = ALIKE[kind]
+    picture = read_picture(data, "named.dcm")  # the content decides, not the name
     assert picture.grey.dtype == np.float32
-    assert np.array_equal(picture.grey, GREY)
-    assert (picture.name, picture.chroma) == ("a.png", 0.0)
+    assert np.abs(picture.grey - GREY).max() <= tolerance
+    assert picture.chroma <= (0 if tolerance == 0 else 0.01)
+    assert (picture.name, picture.header) == ("named.dcm", Header())
 
 
 def test_path_upload_open_file_and_bytes_give_the_same_picture(tmp_path):
@@ -32,40 +68,17 @@ def test_path_upload_open_file_and_bytes_give_the_same_picture(tmp_path):
     assert all(np.array_equal(picture.grey, GREY) and picture.name == "a.png" for picture in pictures)
 
 
-@pytest.mark.parametrize("save", [png, tiff])
-def test_16_bit_is_scaled_by_the_range_of_16_bits(save):
-    deep = FILM.astype(np.uint16) * 257
-    assert np.array_equal(read_picture(save(deep)).grey, GREY)
-    assert np.allclose(read_picture(save((deep // 4).astype(np.uint16))).grey, GREY / 4, atol=1e-4)
+def test_a_darker_16_bit_picture_stays_darker():
+    assert np.allclose(read_picture(png((DEEP // 4).astype(np.uint16))).grey, GREY / 4, atol=1e-4)
 
 
-def test_tiff_that_counts_from_white_is_turned_to_black_is_zero():
-    deep = FILM.astype(np.uint16) * 257
-    white_is_zero = {262: 0}
-    assert np.array_equal(read_picture(tiff(65535 - deep, tiffinfo=white_is_zero)).grey, GREY)
-
-
-@pytest.mark.parametrize("compression", [None, "tiff_lzw", "tiff_adobe_deflate", "packbits"])
-def test_a_tiff_of_several_pages_is_refused_and_a_smaller_copy_is_no_page(compression):
-    assert np.array_equal(read_picture(tiff(FILM, compression=compression)).grey, GREY)
-    pages = {"save_all": True, "append_images": [Image.fromarray(255 - FILM)], "compression": compression}
+def test_a_tiff_of_several_pages_is_refused_and_a_smaller_copy_is_no_page():
+    pages = {"save_all": True, "append_images": [Image.fromarray(255 - FILM)]}
     with pytest.raises(FileError, match="several pages"):
         read_picture(tiff(FILM, **pages))
     copy = Image.fromarray(FILM[::4, ::4])
     copy.encoderinfo = {"tiffinfo": {254: 1}}
     assert np.array_equal(read_picture(tiff(FILM, **pages | {"append_images": [copy]})).grey, GREY)
-
-
-@pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "P", "CMYK", "YCbCr"])
-def test_every_mode_of_the_same_greys_gives_the_same_greys(mode):
-    save = tiff if mode in ("CMYK", "YCbCr") else png
-    picture = read_picture(save(Image.fromarray(FILM).convert(mode)))
-    assert np.abs(picture.grey - GREY).max() <= 1 / 255
-    assert picture.chroma <= 1 / 255
-
-
-def test_cmyk_jpeg_is_not_taken_for_its_negative():
-    assert np.abs(read_picture(jpeg(Image.fromarray(FILM).convert("CMYK"))).grey - GREY).max() < 0.06
 
 
 def test_one_bit_picture_is_black_and_white():
@@ -90,7 +103,7 @@ def test_transparent_pixels_are_black(mode):
     assert np.allclose(grey[:, 4:], 200 / 255)
 
 
-@pytest.mark.parametrize("pixels", [FILM, FILM.astype(np.uint16) * 257])
+@pytest.mark.parametrize("pixels", [FILM, DEEP])
 def test_a_transparent_grey_value_is_black(pixels):
     grey = read_picture(png(pixels, transparency=int(pixels.max()))).grey
     assert (grey[FILM == 255] == 0).all()
@@ -124,55 +137,22 @@ def test_jpeg_may_come_smaller_but_never_below_at_least(size, least):
     assert small.mean() == pytest.approx(full.mean(), abs=0.01)
 
 
-def test_greyscale_saved_as_colour_jpeg_has_next_to_no_chroma():
-    assert read_picture(jpeg(Image.fromarray(FILM).convert("RGB"))).chroma < 0.01
-
-
-def test_a_phones_jpeg_with_a_second_picture_gives_the_first():
-    buffer = io.BytesIO()
-    Image.fromarray(FILM).save(buffer, "MPO", save_all=True, append_images=[Image.fromarray(255 - FILM)], quality=95)
-    assert np.abs(read_picture(buffer.getvalue()).grey - GREY).max() < 0.06
-
-
-def test_content_decides_not_the_name():
-    assert np.array_equal(read_picture(png(FILM), "a.dcm").grey, GREY)
-
-
 def _png_header(width: int, height: int) -> bytes:
     header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n\0\0\0\r" + header + struct.pack(">I", zlib.crc32(header)) + b"\0\0\0\0IDAT"
-
-
-def _gif() -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(FILM).save(buffer, "GIF")
-    return buffer.getvalue()
-
-
-def _animation() -> bytes:
-    return png(FILM, save_all=True, append_images=[Image.fromarray(255 - FILM)])
 
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "empty"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "drawing"),
         (b"\xef\xbb\xbf<!doctype html><html>", "web page"),
         (b"just words", "text"),
         (b"%PDF-1.7\n%\xe2\xe3", "PDF"),
-        (_gif(), "GIF"),
         (bytes(range(256)), "Not a PNG, JPEG, TIFF or DICOM file"),
-        (png(FILM)[:-200], "cut off"),
-        (jpeg(FILM)[:300], "cut off"),
-        (tiff(FILM)[:300], "cut off"),
         (png(FILM)[:20], "cut off"),
         (_png_header(9_000, 9_000), "80 megapixels"),
         (_png_header(10_000, 10_000), "80 megapixels"),
-        (_png_header(100_000, 100_000), "80 megapixels"),
-        (_animation(), "animation of 2"),
-        (tiff(FILM.astype(np.float32)), "8 or 16 bits"),
         (tiff(FILM.astype(np.int32)), "8 or 16 bits"),
     ],
 )
@@ -200,6 +180,14 @@ def test_a_closed_or_text_mode_file_is_refused():
         read_picture(closed)
     with pytest.raises(FileError, match="binary"):
         read_picture(io.StringIO("x"))
+
+
+@pytest.mark.parametrize(
+    ("scans", "side", "fits"), [(10, 8900, True), (20, 8900, False), (60, 3000, True), (101, 8, False)]
+)
+def test_scans_times_pixels_are_bounded(scans, side, fits):
+    with nullcontext() if fits else pytest.raises(FileError, match=f"drawn in {scans} scans"):
+        check_scans(b"\xff\xda" * scans, side, side)
 
 
 def test_names_in_messages_hold_no_control_or_direction_characters():
