@@ -10,8 +10,7 @@ from ppsets_core.commands.account import add_account, known, say_budget
 from ppsets_core.commands.options import add_cluster, add_target, executor_for, target
 from ppsets_core.data import one_per_patient, read_scores
 from ppsets_core.data.counts import select
-from ppsets_core.data.parts import parts_in_words
-from ppsets_core.data.source import is_large, open_source
+from ppsets_core.data.source import is_large, open_source, parts_in_words
 from ppsets_core.errors import FileError
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import Calibration

@@ -12,6 +12,8 @@ import numpy as np
 from ppsets_core.data.columns import (
     MAX_CELLS,
     MAX_COLUMNS,
+    MAX_UNPACKED,
+    TOO_LARGE,
     RawBatch,
     brief_name,
     check_cells,
@@ -21,8 +23,8 @@ from ppsets_core.data.columns import (
     whole,
 )
 from ppsets_core.errors import FileError
-from ppsets_core.files.column_names import RESERVED, column_name
 from ppsets_core.files.handles import READABLE, open_zip
+from ppsets_core.files.names import RESERVED, column_name
 from ppsets_core.method.bins import is_half
 from ppsets_core.validation import Location
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Cells = Sequence[Any] | np.ndarray
-MAX_UNPACKED = 250_000_000
 MAX_DIRECTORY_BYTES = 256 * MAX_COLUMNS
 MAX_JSON_CELLS = MAX_CELLS // 3  # each is several objects while it is read
 MAX_JSON_RECORDS = MAX_CELLS // 12  # and each of these a dictionary
@@ -131,7 +132,7 @@ def _check_members(members: list[zipfile.ZipInfo], source: str) -> None:
     if not all(member.compress_type in READABLE for member in members):
         raise FileError(f"{source}: it is compressed in a rare way; save it again with numpy.savez_compressed.")
     if sum(member.file_size for member in members) > MAX_UNPACKED:
-        raise FileError(f"{source}: it unpacks to over {MAX_UNPACKED // 1_000_000} MB; save fewer columns.")
+        raise FileError(f"{source}: {TOO_LARGE}")
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> bytes:

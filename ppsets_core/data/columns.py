@@ -1,20 +1,21 @@
 """Named columns of numbers or text, whatever format they were read from.
 
 Every format is read into Arrow arrays (`RawBatch`). This module alone decides which columns hold numbers and which hold
-text, and turns them into numpy arrays (`Columns`).
+text, and turns them into numpy arrays and `Texts` (`Columns`). Texts are bounded as they are compared, not as they are
+written: one letter can stand for eighteen.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ppsets_core.errors import FileError
-from ppsets_core.files.column_names import IGNORED, RESERVED
-from ppsets_core.files.names import shown_name
+from ppsets_core.files.names import GROWTH, IGNORED, MAX_TEXT, RESERVED, grown_letters, is_too_long, shown_name
 from ppsets_core.validation import Location
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 12_000_000
 MAX_COLUMNS = 10_000
-MAX_TEXT = 1_000
+MAX_UNPACKED = 250_000_000
+TOO_LARGE = f"it unpacks to over {MAX_UNPACKED // 1_000_000} MB; save fewer columns."
 MAX_NAME = 100
+COST_OF_GROWTH = 32  # bytes: a letter that is gained takes so much longer than one that is read
 HEAD_ROWS = 65_536
 """A column's kind is decided by this many first rows, so that it is the same however the rows are read."""
 TEXTS = np.dtypes.StringDType()  # each cell takes the room it needs; with str every cell takes that of the longest
@@ -34,24 +37,49 @@ INDEX = re.compile(r"unnamed:.*|__index_level_\d+__", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
+class Texts:
+    """A column of text: its different words, the last of them '' for an empty cell, and which of them each cell is."""
+
+    words: Sequence[str]
+    codes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def of_words(self, values: ArrayLike, dtype: Any = None) -> np.ndarray:
+        """What each cell is, from what each word is."""
+        return np.asarray(values, dtype)[self.codes]
+
+    def are(self, condition: Callable[[str], bool]) -> np.ndarray:
+        return self.of_words([condition(word) for word in self.words], bool)
+
+    def array(self) -> np.ndarray:
+        return self.of_words(self.words, TEXTS)
+
+
+@dataclass(frozen=True)
 class Columns:
-    """Columns of equal length: float64 (nan where a cell is no number), or TEXTS ('' where it is empty).
+    """Columns of equal length: of numbers, float64 and nan where a cell is no number, and of text.
 
     `half_precision`: those of the numbers that were stored as float16."""
 
     location: Location
-    values: dict[str, np.ndarray]
+    numbers: dict[str, np.ndarray]
+    texts: dict[str, Texts]
     half_precision: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
-        return len(next(iter(self.values.values()), ()))
+        return max((len(column) for columns in (self.numbers, self.texts) for column in columns.values()), default=0)
 
     def take(self, rows: np.ndarray) -> "Columns":
         """The given rows, which keep their row numbers."""
-        numbers = self.location.rows
-        kept = np.asarray(range(1, len(self) + 1) if numbers is None else numbers)[rows]
-        values = {name: column[rows] for name, column in self.values.items()}
-        return replace(self, location=replace(self.location, rows=kept), values=values)
+        kept = np.asarray(range(1, len(self) + 1) if self.location.rows is None else self.location.rows)[rows]
+        return Columns(
+            replace(self.location, rows=kept),
+            {name: column[rows] for name, column in self.numbers.items()},
+            {name: Texts(column.words, column.codes[rows]) for name, column in self.texts.items()},
+            self.half_precision,
+        )
 
 
 @dataclass(frozen=True)
@@ -74,6 +102,8 @@ def brief_name(name: str) -> str:
 def check_names(names: Sequence[str], source: str) -> None:
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{source}: more than {MAX_COLUMNS:,} columns; keep only those needed.")
+    if max(map(len, names), default=0) > MAX_TEXT:
+        raise FileError(f"{source}: a column's name has more than {MAX_TEXT:,} letters; shorten it.")
     if len(set(names)) == len(names):
         return
     if repeated := sorted(name for name, times in Counter(names).items() if name and times > 1):
@@ -158,15 +188,15 @@ def _evidence(array: "pa.Array", typed: bool) -> np.ndarray:
 
 def columns_of(batch: RawBatch, wanted: Sequence[str], texts: Collection[str]) -> Columns:
     """The wanted columns of a batch, `texts` as text and the others as numbers."""
-    source = batch.location.source
-    values = {
-        name: text_array(name, batch.arrays[name], source) if name in texts else numbers(batch.arrays[name])
-        for name in wanted
-    }
-    if len({len(column) for column in values.values()}) > 1:
+    source, arrays = batch.location.source, batch.arrays
+    if len({len(arrays[name]) for name in wanted}) > 1:
         raise FileError(f"{source}: the columns are not all of one length; give one entry per record in each.")
-    half = frozenset(name for name in wanted if name not in texts and _is_half(batch.arrays[name].type))
-    return Columns(batch.location, values, half)
+    return Columns(
+        batch.location,
+        {name: numbers(arrays[name]) for name in wanted if name not in texts},
+        {name: texts_in(name, arrays[name], source) for name in wanted if name in texts},
+        frozenset(name for name in wanted if name not in texts and _is_half(arrays[name].type)),
+    )
 
 
 def numbers(array: "pa.Array") -> np.ndarray:
@@ -215,25 +245,61 @@ def number(cell: Any) -> float:
         return np.nan
 
 
-def text_array(name: str, array: "pa.Array", source: str) -> np.ndarray:
-    """An array as text; each distinct value is looked at once."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    words = array.dictionary
-    if is_text(words.type) and (pc.max(pc.binary_length(words)).as_py() or 0) > 4 * MAX_TEXT:
-        raise _too_long(name, source)
+def texts_in(name: str, array: "pa.Array", source: str) -> Texts:
+    """A column as text; each distinct value is looked at once."""
+    array = _encoded(array)
+    _check_letters(name, array.dictionary, source)
     try:
-        cells = map(str.strip, words.fill_null("").to_pylist()) if is_text(words.type) else map(text, words.to_pylist())
-        distinct = np.array([*cells, ""], dtype=TEXTS)
+        found = array.dictionary.to_pylist()
     except UnicodeError:
         half = f"the column '{brief_name(name)}' has an entry that is half a letter; save the file again."
         raise FileError(f"{source}: {half}") from None
-    if np.strings.str_len(distinct).max() > MAX_TEXT:
+    words = [word.strip() if word else "" for word in found] if is_text(array.type) else list(map(text, found))
+    if max(map(len, words), default=0) > MAX_TEXT // GROWTH and any(map(is_too_long, words)):
         raise _too_long(name, source)
-    return distinct[_indices(array)]
+    return Texts([*words, ""], _indices(array))
+
+
+def check_texts(batch: RawBatch, size: int = 0) -> int:
+    """The size of all texts and `size` from before; refused where it is too much, or the letters of one are too many.
+
+    One text, stored once, can stand in every row, and grow when it is compared."""
+    source = batch.location.source
+    for name, array in batch.arrays.items():
+        size += _size_of_texts(name, array, source) if is_text(array.type) else 0
+        if size > MAX_UNPACKED:
+            raise FileError(f"{source}: {TOO_LARGE}")
+    return size
+
+
+def _size_of_texts(name: str, array: "pa.Array", source: str) -> int:
+    import pyarrow.compute as pc
+
+    if not hasattr(array, "dictionary") and pc.all(pc.string_is_ascii(array)).as_py() is not False:
+        _check_letters(name, array, source)
+        return pc.sum(pc.binary_length(array)).as_py() or 0
+    array = _encoded(array)
+    words = array.dictionary.fill_null("")
+    _check_letters(name, words, source)
+    times = np.bincount(_indices(array), minlength=len(words) + 1)[:-1]
+    size = int(times @ pc.binary_length(words).to_numpy(zero_copy_only=False))
+    for number in np.flatnonzero(~pc.string_is_ascii(words).to_numpy(zero_copy_only=False)):
+        word = words[number].as_py()
+        if is_too_long(word):
+            raise _too_long(name, source)
+        size += COST_OF_GROWTH * int(times[number]) * grown_letters(word)
+    return size
+
+
+def _check_letters(name: str, words: "pa.Array", source: str) -> None:
+    import pyarrow.compute as pc
+
+    if is_text(words.type) and (pc.max(pc.binary_length(words)).as_py() or 0) > 4 * MAX_TEXT:
+        raise _too_long(name, source)
+
+
+def _encoded(array: "pa.Array") -> "pa.DictionaryArray":
+    return array if hasattr(array, "dictionary") else array.dictionary_encode()
 
 
 def _indices(array: "pa.DictionaryArray") -> np.ndarray:

@@ -274,7 +274,7 @@ def count_rows(data_set: Source, task: Sequence[RowRange]) -> int:
 def hash_patients(data_set: Source, task: Sequence[RowRange]) -> np.ndarray:
     found = [np.zeros((0, 2), dtype=np.uint64)]
     for columns in data_set.columns(task, ["patient"]):
-        names = patients_in(columns.values)
+        names = patients_in(columns)
         assert names is not None
         found.append(patient_hashes(names.tolist()))
     return np.concatenate(found)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ppsets_core.data.columns import RawBatch, check_cells, check_names, number
 from ppsets_core.errors import FileError
-from ppsets_core.files.column_names import column_name
+from ppsets_core.files.names import column_name
 from ppsets_core.validation import Location
 
 if TYPE_CHECKING:

@@ -7,10 +7,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppsets_core.data.arrays import MAX_UNPACKED
-from ppsets_core.data.columns import MAX_TEXT, RawBatch, brief_name, check_cells, check_names, check_type, is_text
+from ppsets_core.data.columns import (
+    MAX_UNPACKED,
+    TOO_LARGE,
+    RawBatch,
+    check_cells,
+    check_names,
+    check_texts,
+    check_type,
+    is_text,
+)
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.column_names import column_name
+from ppsets_core.files.names import column_name
 from ppsets_core.files.sandbox import parse_in_sandbox
 from ppsets_core.validation import Location
 
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
 
 ROWS = 131_072  # a batch: its arrays stay in the processor's cache, and its overhead is small
 DAMAGED = "the Parquet file is damaged or cut short; save it again."
-TOO_LARGE = f"it unpacks to over {MAX_UNPACKED // 1_000_000} MB; save fewer columns."
 UPLOAD = "the file"
 
 
@@ -113,7 +120,9 @@ def plain_columns(data: bytes) -> bytes:
         fields = [field.name for field in _fields(file, UPLOAD).values()]
         dictionaries = [name for name in _with_dictionaries(file) if name in fields]
         table = _open(io.BytesIO(data), dictionaries).read(columns=fields, use_threads=False)
-        _check_texts(table)
+        size = 0
+        for batch in table.to_batches():
+            size = check_texts(RawBatch(Location(UPLOAD), dict(zip(fields, batch, strict=True))), size)
         return _written(table)
     except FileError:
         raise
@@ -131,25 +140,6 @@ def _check_size(file: "pq.ParquetFile") -> None:
     check_names([column_name(name) for name in names], UPLOAD)
     check_cells(rows * max(1, len(names)), UPLOAD)
     if sum(group.total_byte_size for group in groups) > MAX_UNPACKED:
-        raise FileError(TOO_LARGE)
-
-
-def _check_texts(table: "pa.Table") -> None:
-    """Measure texts before they are repeated: one long text can stand in every row."""
-    import pyarrow.compute as pc
-
-    size = 0
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        for chunk in column.chunks if is_text(column.type) else ():
-            lengths = pc.binary_length(getattr(chunk, "dictionary", chunk))
-            if (pc.max(lengths).as_py() or 0) > 4 * MAX_TEXT:
-                raise FileError(
-                    f"the column '{brief_name(name)}' has an entry of more than {MAX_TEXT:,} letters; "
-                    "shorten it or leave the column out."
-                )
-            indices = getattr(chunk, "indices", None)
-            size += pc.sum(lengths if indices is None else lengths.take(indices)).as_py() or 0
-    if size > MAX_UNPACKED:
         raise FileError(TOO_LARGE)
 
 

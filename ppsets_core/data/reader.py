@@ -17,6 +17,7 @@ from ppsets_core.data.columns import (
     MAX_CELLS,
     Columns,
     RawBatch,
+    check_texts,
     columns_of,
     could_be_numbers,
     is_number,
@@ -24,9 +25,8 @@ from ppsets_core.data.columns import (
 )
 from ppsets_core.data.delimited import read_delimited
 from ppsets_core.errors import FileError
-from ppsets_core.files.column_names import RESERVED, column_name
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
-from ppsets_core.files.names import is_clutter, shown_name
+from ppsets_core.files.names import RESERVED, column_name, is_clutter, shown_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,7 +111,10 @@ def _upload(file: bytes | FileLike, source: str) -> RowRange:
         raise FileError(f"{source}: {error}") from None
     if len(data) > MAX_BYTES:
         raise too_large(source)
-    batches = tuple(_raw_batches(RowRange(data, source)))
+    rows, size = RowRange(data, source), 0
+    batches = tuple(_raw_batches(rows))
+    for batch in batches if _format(rows) != "parquet" else ():  # whose texts were measured in the sandbox
+        size = check_texts(batch, size)
     if not any(map(_rows, batches)):
         raise FileError(EMPTY.format(source=source))
     return RowRange(batches, source)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ppsets_core.data.parts import are_training
 from ppsets_core.errors import InputError
+from ppsets_core.files.names import is_training
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.counts import Cohorts, Counts, CoverageCounts, check_columns, check_number
 from ppsets_core.method.plan import NOVELTY, Plan
@@ -107,6 +107,12 @@ class Records:
         if not len(rows := self.checkable()):
             raise InputError(f"{self.source}: no row has a `label` that is one of {', '.join(self.classes[:20])}.")
         return chosen(self, rows)
+
+
+def are_training(splits: np.ndarray) -> np.ndarray:
+    names = splits.tolist()
+    training = {name for name in set(names) if is_training(name)}
+    return np.array([name in training for name in names], dtype=bool)
 
 
 def of_split(records: Records, split: str) -> Records:

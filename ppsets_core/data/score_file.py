@@ -11,8 +11,7 @@ import numpy as np
 from ppsets_core.data.columns import INDEX, TEXTS, Columns, brief_name, check_names
 from ppsets_core.data.records import Records
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.column_names import IGNORED, RESERVED, TEXT
-from ppsets_core.files.names import same_names, unquoted
+from ppsets_core.files.names import IGNORED, RESERVED, TEXT, same_names, unquoted
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import FINGERPRINT
 from ppsets_core.validation import Location, check_probabilities, check_scores, refuse_first
@@ -47,44 +46,39 @@ def records_of(
 
     first_model: what the first row of a data set says, where these are not its first rows.
     """
-    source, values = columns.location.source, columns.values
-    other = RESERVED | IGNORED | ({group} if group else set())
-    numeric = [
-        name
-        for name, column in values.items()
-        if name not in other and not INDEX.fullmatch(name) and column.dtype.kind == "f"
-    ]
+    source, numbers, has_label = columns.location.source, columns.numbers, "label" in columns.texts
+    numeric = [name for name in numbers if name not in RESERVED | IGNORED and not INDEX.fullmatch(name)]
     facts: dict[str, Any] = {
-        "patients": patients_in(values),
+        "patients": patients_in(columns),
         "model": _model(columns, first_model),
         "groups": _groups(columns, group),
         "novelty": _novelty(columns),
-        "splits": values.get("split"),
+        "splits": columns.texts["split"].array() if "split" in columns.texts else None,
         "half_precision": not columns.half_precision.isdisjoint([*numeric, "score", "novelty"]),
     }
-    if labels == "optional" or ("label" in values and "score" not in values and len(numeric) >= 2):
+    if labels == "optional" or (has_label and "score" not in numbers and len(numeric) >= 2):
         facts["identifiers"] = _identifiers(columns) if labels == "optional" else {}
         return _with_probabilities(columns, _wanted(numeric, classes, source), labels, facts)
-    if "score" not in values and "label" in values:
+    if "score" not in numbers and has_label:
         raise FileError(
             f"{source}: there is a 'label' but no probabilities to go with it. "
             "Add one probability column for each class, or a 'score' column."
         )
-    name = "score" if "score" in values else _only(numeric, source)
-    scores = check_scores(values[name], _column(columns, brief_name(name)))
+    name = "score" if "score" in numbers else _only(numeric, source)
+    scores = check_scores(numbers[name], _column(columns, brief_name(name)))
     return Records(source, scores, **facts)
 
 
 def _with_probabilities(columns: Columns, names: list[str], labels: Labels, facts: dict[str, Any]) -> Records:
     """Probabilities for each class, and the scores of the rows whose label is known."""
-    place, values = columns.location, columns.values
+    place, values = columns.location, columns.numbers
     classes = tuple(brief_name(name) for name in names)
     check_names(classes, place.source)
     where = Location(place.source, place.row, rows=place.rows, columns=classes)
     probabilities = check_probabilities(np.column_stack([values[name] for name in names]), where)
     scores, found = np.full(len(probabilities), np.nan), None
-    if "label" in values:
-        found = label_numbers(values["label"], tuple(names), tuple(name for name in values if name in names))
+    if "label" in columns.texts:
+        found = label_numbers(columns, tuple(names), tuple(name for name in values if name in names))
         if labels == "needed":
             known = ", ".join(classes[:20]) + (", …" if len(classes) > 20 else "")
             words = f"the label is none of the probability columns ({known})"
@@ -111,10 +105,10 @@ def _wanted(numeric: list[str], classes: tuple[str, ...], source: str) -> list[s
 
 def _identifiers(columns: Columns) -> dict[str, np.ndarray]:
     """The file's own columns that say which row is which, else the number of the row."""
-    if found := {name: columns.values[name] for name in IDENTIFIERS if name in columns.values}:
+    if found := {name: columns.texts[name].array() for name in IDENTIFIERS if name in columns.texts}:
         return found
-    place, rows = columns.location, len(next(iter(columns.values.values())))
-    return {place.row: np.array(range(1, rows + 1) if place.rows is None else place.rows).astype(TEXTS)}
+    place = columns.location
+    return {place.row: np.array(range(1, len(columns) + 1) if place.rows is None else place.rows).astype(TEXTS)}
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:
@@ -136,20 +130,19 @@ def _only(numeric: list[str], source: str) -> str:
     )
 
 
-def label_numbers(labels: np.ndarray, classes: tuple[str, ...], in_file: tuple[str, ...] | None = None) -> np.ndarray:
-    """Labels as column numbers: by class name, in any case of letters, or by position where no class is a number.
+def label_numbers(columns: Columns, classes: tuple[str, ...], in_file: tuple[str, ...] | None = None) -> np.ndarray:
+    """The labels as column numbers: by class name, in any case of letters, or by position where no class is a number.
     `in_file`: the classes in the order of the file, by which it numbers them, where that is another one.
 
     Each label on its own: what one record says must not change how another is read. −1 where it is none of them."""
     classes = tuple(unicodedata.normalize("NFC", name) for name in classes)
-    written = labels.tolist()
     places = classes if in_file is None else tuple(unicodedata.normalize("NFC", name) for name in in_file)
     by_place = () if any(name.isdigit() for name in classes) else places
     numbers = {str(place): classes.index(name) for place, name in enumerate(by_place)}
     numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
     numbers |= {name: i for i, name in enumerate(classes)}
-    found = {label: _number(unicodedata.normalize("NFC", label), numbers) for label in set(written)}
-    return np.array([found[label] for label in written], np.int64)
+    labels = columns.texts["label"]
+    return labels.of_words([_number(unicodedata.normalize("NFC", word), numbers) for word in labels.words], np.int64)
 
 
 def _number(label: str, numbers: dict[str, int]) -> int:
@@ -158,29 +151,26 @@ def _number(label: str, numbers: dict[str, int]) -> int:
     return next((numbers[name] for name in spelled if name in numbers), -1)
 
 
-def patients_in(values: dict[str, np.ndarray]) -> np.ndarray | None:
+def patients_in(columns: Columns) -> np.ndarray | None:
     """Each record's patient, in one spelling, so that one patient is one."""
-    if (column := values.get("patient")) is None:
+    if (names := columns.texts.get("patient")) is None:
         return None
-    names = column.tolist()
-    distinct = list(dict.fromkeys(names))  # each is normalised once, however often it is repeated
-    same = dict(zip(distinct, same_names(distinct), strict=True))
-    return np.array([same[name] for name in names], dtype=TEXTS)
+    return names.of_words(same_names(names.words), TEXTS)
 
 
 def _model(columns: Columns, first: str | None = None) -> str | None:
     """The fingerprint that every row names; None where all rows have another program's word for a model, or none."""
-    models = columns.values.get("model")
+    models = columns.texts.get("model")
     if models is None or not len(models):
         return None
     other = "it is of another model than the first row; calibrate with the scores of one model"
-    first = str(models[0]) if first is None else first
-    refuse_first(models != first, _column(columns, "model"), other)
+    first = models.words[models.codes[0]] if first is None else first
+    refuse_first(models.are(lambda word: word != first), _column(columns, "model"), other)
     return first if re.fullmatch(FINGERPRINT, first) else None
 
 
 def _novelty(columns: Columns) -> np.ndarray | None:
-    if (values := columns.values.get("novelty")) is None:
+    if (values := columns.numbers.get("novelty")) is None:
         return None
     outside = "the novelty is outside [0, 1]; take it as `ppsets score` writes it"
     return check_scores(values, _column(columns, "novelty"), outside)
@@ -189,8 +179,8 @@ def _novelty(columns: Columns) -> np.ndarray | None:
 def _groups(columns: Columns, group: str | None) -> dict[str, np.ndarray]:
     if group is None:
         return {}
-    if group not in columns.values:
+    if group not in columns.texts:
         raise FileError(
             f"{columns.location.source}: there is no column '{brief_name(group)}' that says each record's group."
         )
-    return {group: columns.values[group]}
+    return {group: columns.texts[group].array()}

@@ -1,18 +1,19 @@
 """Records from a file, an upload or a folder of parts, of any size: listed as tasks and read batch by batch."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ppsets_core.data.columns import TEXTS, Columns
-from ppsets_core.data.parts import are_training, check_split, nothing_left, rows_of_part
+from ppsets_core.data.columns import TEXTS, Columns, brief_name
 from ppsets_core.data.reader import MAX_BYTES, RowRange, Task, has_parts, read_rows, scan, size_of, too_large
-from ppsets_core.data.records import Records, joined
+from ppsets_core.data.records import Records, are_training, joined
 from ppsets_core.data.score_file import IDENTIFIERS, Labels, as_file_errors, label_numbers, records_of, texts_with
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike
+from ppsets_core.files.names import SEEN, is_training
 
 ROWS_AT_ONCE = 2_000_000  # what one worker is given
 SETS_AT_ONCE = 200_000  # of new patients: sets take longer to write than scores to count
@@ -65,9 +66,9 @@ class Source:
             yield from self._all_columns(task, wanted)
         elif "label" in self.names:
             for columns in self._all_columns(task, (*wanted, "label")):
-                usable = label_numbers(columns.values["label"], self.classes) >= 0
-                if SPLIT in columns.values:
-                    usable &= ~are_training(columns.values[SPLIT])
+                usable = label_numbers(columns, self.classes) >= 0
+                if SPLIT in columns.texts:
+                    usable &= ~columns.texts[SPLIT].are(is_training)
                 if usable.any():
                     yield columns.take(np.flatnonzero(usable))
 
@@ -86,14 +87,14 @@ class Source:
         """What every row says of its part of the data; None without such a column."""
         if SPLIT not in self.names:
             return None
-        found = (columns.values[SPLIT] for task in self.tasks for rows in task for columns in self._raw(rows, [SPLIT]))
-        return np.concatenate([np.array([], dtype=TEXTS), *found])
+        found = (columns.texts[SPLIT] for task in self.tasks for rows in task for columns in self._raw(rows, [SPLIT]))
+        return np.concatenate([np.array([], dtype=TEXTS), *(splits.array() for splits in found)])
 
     def _all_columns(self, task: Sequence[RowRange], wanted: Sequence[str]) -> Iterator[Columns]:
         needed = list(dict.fromkeys([*wanted, *([SPLIT] if SPLIT in self.names else [])]))
         for rows in task:
             for columns in self._raw(rows, needed):
-                used = rows_of_part(columns, self.split, training=self.labels == "optional")
+                used = _rows_of_part(columns, self.split, training=self.labels == "optional")
                 if used is not None:
                     yield used
 
@@ -149,7 +150,7 @@ def open_source(
     needed, texts = labels == "needed", texts_with(group, labels)
     found = scan(file, name, texts, classes, ROWS_AT_ONCE if needed else SETS_AT_ONCE, keep=keep)
     source, tasks = found.source, found.tasks
-    check_split(source, split)
+    _check_split(source, split)
     if split is not None and SPLIT not in found.names:
         raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
     rows = found.rows if needed and SPLIT not in found.names else None
@@ -157,9 +158,9 @@ def open_source(
     opened = Source(source, tasks, rows, found.names, group, split, labels, tuple(classes), in_parts)
     first = next((columns for task in tasks for columns in opened._all_columns(task, opened.names)), None)
     if first is None:
-        raise FileError(f"{source}: {nothing_left(opened.splits(), split)}")
-    models = first.values.get("model")
-    opened = replace(opened, first_model=None if models is None else str(models[0]))
+        raise FileError(f"{source}: {_nothing_left(opened.splits(), split)}")
+    models = first.texts.get("model")
+    opened = replace(opened, first_model=None if models is None else models.words[models.codes[0]])
     records = opened.records_of(first)
     return replace(opened, classes=records.classes, model=records.model)
 
@@ -177,3 +178,39 @@ def is_data_set(path: str | Path) -> bool:
     """Whether it is a folder that holds Parquet, or a file of records too large to be read at once."""
     path = Path(path)
     return is_large(path) and (not path.is_dir() or has_parts(path))
+
+
+# The part of the data that each row is of, by its column `split`: to train, to calibrate, to check with
+
+
+def _check_split(source: str, split: str | None) -> None:
+    if is_training(split):
+        raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
+
+
+def _rows_of_part(columns: Columns, split: str | None, *, training: bool = False) -> Columns | None:
+    """The rows of one part, or of all but the training one, which `training` keeps; None where none of them is used."""
+    splits = columns.texts.get(SPLIT)
+    if splits is None or (split is None and training):
+        return columns
+    kept = np.flatnonzero(splits.are(lambda word: not is_training(word) if split is None else word == split))
+    return columns.take(kept) if len(kept) else None
+
+
+def parts_in_words(splits: np.ndarray | None, left_out: int) -> str:
+    """What a file says of its parts; nothing where it says nothing."""
+    if splits is None:
+        return ""
+    told = ", ".join(f"{brief_name(name) or 'unnamed'} {count:,}" for name, count in Counter(splits.tolist()).items())
+    left = f" {left_out:,} rows of the training part are left out: {SEEN}." if left_out else ""
+    return f"By its column `split` the file has the parts: {told}.{left}"
+
+
+def _nothing_left(splits: np.ndarray | None, split: str | None) -> str:
+    """Say why no row can be used."""
+    if splits is None or not len(splits):
+        return "it is empty. At least one record is needed."
+    if split is None:
+        return f"every row is of the training part; {SEEN}. Give rows that it never saw."
+    others = sorted({brief_name(one) for one in splits.tolist() if one and not is_training(one)})[:10]
+    return f"there is no row of the part '{split}'; there are: {', '.join(others) or 'none but training'}."

@@ -1,10 +1,17 @@
-"""Text from strangers' files: safe to show, safe in a spreadsheet, and which spellings are one name."""
+"""Text from strangers' files: safe to show, safe in a spreadsheet, which spellings are one name, and which names of
+columns mean something."""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 LONGEST = 400
+MAX_TEXT = 1_000
+"""Letters of a text, as it is written and as it is compared."""
+GROWTH = 18
+"""Letters that one letter may become when it is compared: U+FDFA is a whole sentence."""
+LETTERS_AT_ONCE = 1_024  # a longer text would keep other threads waiting
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 NUMBER = re.compile(r"(?m)^(-?)0*+(?:([1-9][0-9]*+)|(?<=0))(?:\.0*+)?$")  # never tries anything twice
@@ -19,17 +26,54 @@ def visible(text: str) -> str:
 def same_names(names: Sequence[str]) -> list[str]:
     """Each name as it is compared: alike in any Unicode form or case, whatever invisible signs or spaces it has,
     whether a number is written 17, 017 or 17.0, with or without the sign that keeps a spreadsheet from running it.
-    All at once, as there may be millions."""
-    text = "\n".join(names)
-    if text.count("\n") != len(names) - 1:
-        text = "\n".join(name.replace("\n", " ") for name in names)
-    text = unicodedata.normalize("NFKC", _seen(unicodedata.normalize("NFKC", text)).casefold())
-    text = re.sub("(?m)^ +| +$", "", re.sub(" {2,}", " ", re.sub("'(?= *[=+@-])", "", text)))
-    return NUMBER.sub(lambda found: f"{found[1]}{found[2] or '0'}", text).split("\n") if len(names) else []
+    Each distinct name is normalised once, few at a time, as there may be millions."""
+    same = {name: "" for name in names}
+    for some in _few_letters(same):
+        same.update(zip(some, _same(some), strict=True))
+    return [same[name] for name in names]
 
 
 def same_name(name: str) -> str:
     return same_names([name])[0]
+
+
+def is_too_long(text: str) -> bool:
+    """Whether a text has too many letters, as it is written or as it is compared."""
+    return len(text) > MAX_TEXT or len(text) + grown_letters(text) > MAX_TEXT
+
+
+def grown_letters(text: str) -> int:
+    """How many letters a text may gain when it is compared, told from its letters alone."""
+    return 0 if text.isascii() else sum(map(_gained, text))
+
+
+@lru_cache(1 << 16)
+def _gained(letter: str) -> int:
+    return len(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", letter).casefold())) - 1
+
+
+def _few_letters(names: Iterable[str]) -> Iterator[list[str]]:
+    some, letters = list[str](), 0
+    for name in names:
+        some.append(name)
+        letters += len(name)
+        if letters > LETTERS_AT_ONCE:
+            yield some
+            some, letters = [], 0
+    if some:
+        yield some
+
+
+def _same(names: list[str]) -> list[str]:
+    text = "\n".join(names)
+    if text.count("\n") != len(names) - 1:
+        text = "\n".join(name.replace("\n", " ") for name in names)
+    text = unicodedata.normalize("NFKC", _seen(unicodedata.normalize("NFKC", text)).casefold())
+    if " " in text or "'" in text:
+        text = re.sub("(?m)^ +| +$", "", re.sub(" {2,}", " ", re.sub("'(?= *[=+@-])", "", text)))
+    if "." in text or "\n0" in (lines := f"\n{text}") or "\n-0" in lines:
+        text = NUMBER.sub(lambda found: f"{found[1]}{found[2] or '0'}", text)
+    return text.split("\n")
 
 
 def clean_name(name: str) -> str:
@@ -39,14 +83,17 @@ def clean_name(name: str) -> str:
 
 def _seen(text: str) -> str:
     """The text with every space a plain one, and without what nobody sees; its lines stay."""
-    signs = set(text) - {"\n"}
-    hidden = {ord(c): "" for c in signs if unicodedata.category(c) in HIDDEN or BLANK.match(c)}
-    return text.translate(hidden | {ord(c): " " for c in signs if c.isspace()})
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    signs = set(text) - {"\n", " "}
+    changed = {ord(c): "" for c in signs if unicodedata.category(c) in HIDDEN or BLANK.match(c)}
+    changed |= {ord(c): " " for c in signs if c.isspace()}
+    return text.translate(changed) if changed else text
 
 
 def shown_name(name: str) -> str:
     """The name on one line, without hidden characters, its end kept if it is very long."""
-    text = " ".join(visible(name).split())
+    text = " ".join(visible(name[-4 * LONGEST :]).split())
     if len(text) > LONGEST:
         text = "…" + text[1 - LONGEST :]
     return text or "unnamed"
@@ -85,3 +132,34 @@ def plain_cell(text: str) -> str:
     if text[:1] in ("\t", "\r", "\n"):
         text = f"'{text}"
     return _FORMULA.sub(lambda found: f"'{found[0]}" if found.start() == 0 else f"{found[0]}'", text)
+
+
+# Columns that mean something, under any name and case, and the words for rows a model was trained on
+
+ALIASES = {
+    "scores": "score",
+    "labels": "label",
+    "splits": "split",
+    **dict.fromkeys(("patients", "patient_id", "patientid", "patient id", "subject", "subject_id"), "patient"),
+    "familiarity": "novelty",
+    "probs": "probabilities",
+    "softmax": "probabilities",
+}
+RESERVED = {"score", "label", "patient", "model", "split", "novelty", "probabilities", "classes"}
+TEXT = frozenset({"label", "patient", "model", "split"})
+IGNORED = {"", "file", "index", "id"}
+TRAINING = frozenset({"train", "training"})
+SEEN = "the model has learnt from them, so that their scores are too good and no promise would hold"
+
+
+def column_name(raw: str) -> str:
+    """A header cell as the name it stands for: reserved names in any case and number."""
+    name = unquoted(str(raw).strip())
+    folded = name[:LONGEST].casefold()
+    folded = ALIASES.get(folded, folded)
+    return folded if folded in RESERVED | IGNORED else name
+
+
+def is_training(split: str | None) -> bool:
+    """Whether the column `split` says that the model was trained on the row."""
+    return (split or "").strip().casefold() in TRAINING

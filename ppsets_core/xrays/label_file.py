@@ -10,12 +10,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ppsets_core.errors import FileError
-from ppsets_core.files.column_names import column_name
-from ppsets_core.files.names import shown_name
+from ppsets_core.files.names import MAX_TEXT, column_name, is_too_long, shown_name
 
 MAX_BYTES = 50_000_000
 MAX_ROWS = 1_000_000
-LONGEST_HEAD, LONGEST_PATIENT = 10_000, 1_000
+LONGEST_HEAD = 10_000
 MEANT = ("file", "label", "patient", "split")
 NAME, LABEL, CAUSE, FOLDER = "X_ray_image_name", "Label", "Label_1_Virus_category", "Dataset_type"
 FOLDERS = {"train", "test"}
@@ -99,7 +98,7 @@ def _rows(text: io.TextIOWrapper) -> Iterator[LabelRow]:
             line=line,
             file=_normal(row["file"]),
             label=shown_name(label) if label else None,
-            patient=patient and patient[:LONGEST_PATIENT],
+            patient=patient and ("" if is_too_long(patient) else patient),
             split=row.get("split", "").strip() or None,
             problem=_problem(row, label, patient, line),
         )
@@ -121,8 +120,8 @@ def _problem(row: Mapping[Any, Any], label: str, patient: str | None, line: int)
         return f"Line {line} of the labels file has more cells than columns; quote a cell that has the separator in it."
     if not label:
         return f"Line {line} of the labels file gives it no label."
-    if patient and len(patient) > LONGEST_PATIENT:
-        return f"Line {line} of the labels file names a patient in more than {LONGEST_PATIENT:,} letters."
+    if patient and is_too_long(patient):
+        return f"Line {line} of the labels file names a patient in more than {MAX_TEXT:,} letters."
     return ""
 
 

@@ -13,9 +13,8 @@ from typing import Literal, NamedTuple
 
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
-from ppsets_core.files.column_names import SEEN, is_training
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
-from ppsets_core.files.names import shown_name
+from ppsets_core.files.names import SEEN, is_training, shown_name
 from ppsets_core.xrays.label_file import MAX_BYTES, LabelRow, names_labels, parse_labels
 from ppsets_core.xrays.listing import Entry
 

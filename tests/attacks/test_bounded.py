@@ -1,10 +1,12 @@
 """Small files that ask for gigabytes, in a process that may take 1.1 GB more: read or refused within it."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
+from ppsets_core.files import names
 from tests.pages.driving import ROOT
 
 START = """
@@ -64,6 +66,22 @@ assert len(data) < 1_000_000
 bounded()
 answer(read_scores, data, "lie.parquet")
 """
+EVERY_BOMB = """
+import warnings
+from tests.attacks.pictures import REFUSED as pictures
+from tests.attacks.score_files import REFUSED as files
+
+warnings.simplefilter("ignore")
+bounded()
+for read, every in ((read_picture, pictures), (read_scores, files)):
+    for name, (data, said) in every.items():
+        try:
+            read(data, name=name)
+        except FileError as error:
+            assert said in str(error), (name, str(error))
+        else:
+            raise AssertionError(name)
+"""
 CASES = {
     "one long patient in a CSV": (
         "data = b'score,patient\\n1,' + b'x' * 1000 + b'\\n' + b'1,1\\n' * 400_000\nbounded()\n"
@@ -112,3 +130,21 @@ def test_in_a_process_of_bounded_memory(case):
     code, said = CASES[case]
     child = subprocess.run([sys.executable, "-c", START + code], cwd=ROOT, capture_output=True, text=True)
     assert child.stdout.startswith(said), (child.stdout, child.stderr[-1500:])
+
+
+def test_text_that_grows_when_it_is_compared_takes_neither_memory_nor_other_threads_time():
+    child = subprocess.run(
+        [sys.executable, "-m", "tests.attacks.growing", "1500"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert child.returncode == 0, child.stderr[-2000:]
+    assert json.loads(child.stdout)["ratio"] < 15, "against a thread that only counts, for as long"
+
+
+def test_bombs_of_every_kind_in_a_small_process():
+    child = subprocess.run([sys.executable, "-c", START + EVERY_BOMB], cwd=ROOT, capture_output=True, text=True)
+    assert child.returncode == 0, child.stderr[-2000:]
+
+
+def test_no_letter_grows_more_than_is_said():
+    gained = [names.grown_letters(chr(code)) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    assert 1 + max(gained) == names.GROWTH

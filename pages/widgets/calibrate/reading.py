@@ -10,7 +10,7 @@ from pages.widgets.text import as_text, show_refused
 from ppsets_core import Records, one_per_patient
 from ppsets_core.data import of_split
 from ppsets_core.data.counts import DescribedRecords, Selection
-from ppsets_core.data.parts import parts_in_words
+from ppsets_core.data.source import parts_in_words
 from ppsets_core.files import Refused
 from ppsets_core.wording import class_names
 

@@ -1,0 +1,124 @@
+"""Texts that grow eighteenfold when they are compared: U+FDFA is a whole sentence. Run as a program in a small process.
+
+python -m tests.attacks.growing MEGABYTES
+"""
+
+import io
+import json
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ppsets_core import FileError, Ledger, one_per_patient, plan, read_folder, read_scores
+from ppsets_core.model.folder_records import known_patients
+from ppsets_core.xrays.label_file import parse_labels
+from tests.attacks.score_files import npz, parquet
+from tests.xrays.samples import film, png, upload, zipped
+
+ROWS = 60_000
+LONG, FIT = "\ufdfa" * 333, "\ufdfa" * 55
+
+
+def repeated(name: str, column: str = "patient", rows: int = ROWS) -> bytes:
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), [name])
+    return parquet({column: texts, "score": np.full(rows, 0.5)})
+
+
+def csv(names: list[str], column: str = "patient") -> bytes:
+    return "\n".join([f"{column},score", *(f"{name},0.5" for name in names)]).encode()
+
+
+def as_json(column: str, name: str, rows: int) -> bytes:
+    return json.dumps([{column: name, "score": 0.5}] * rows, ensure_ascii=False).encode()
+
+
+LONG_ENTRY, TOO_LARGE, LONG_HEADER = "entry of more than 1,000 letters", "unpacks to over 250 MB", "a column's name has"
+REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
+    "long.parquet": (lambda: repeated(LONG), LONG_ENTRY),
+    "fit.parquet": (lambda: repeated(FIT), TOO_LARGE),
+    "label.parquet": (lambda: repeated(LONG, "label"), LONG_ENTRY),
+    "group.parquet": (lambda: repeated(FIT, "site"), TOO_LARGE),
+    "long.csv": (lambda: csv([LONG] * 9), LONG_ENTRY),
+    "fit.csv": (lambda: csv([f"{FIT}{number}" for number in range(20_000)]), TOO_LARGE),
+    "model.csv": (lambda: csv([LONG] * 9, "model"), LONG_ENTRY),
+    "split.json": (lambda: as_json("split", LONG, 9), LONG_ENTRY),
+    "fit.json": (lambda: as_json("patient", FIT, 20_000), TOO_LARGE),
+    "long.npz": (lambda: npz(score=np.full(9, 0.5), patient=np.full(9, LONG)), LONG_ENTRY),
+    "fit.npz": (lambda: npz(score=np.full(20_000, 0.5), patient=np.full(20_000, FIT)), TOO_LARGE),
+    "column.csv": (lambda: csv(["x"], "\ufdfa" * 100_000), LONG_HEADER),
+    "column.json": (lambda: json.dumps({"\ufdfa" * 10_000_000: [0.5]}).encode(), LONG_HEADER),
+    "column.parquet": (lambda: parquet({"\ufdfa" * 1_000_000: [0.5]}), LONG_HEADER),
+    "class.npz": (
+        lambda: npz(probabilities=np.ones((1, 2)) / 2, label=np.array([0]), classes=np.array(["\ufdfa" * 10**6, "b"])),
+        LONG_HEADER,
+    ),
+}
+
+
+def read_all() -> None:
+    """Every file is refused with its sentence, and what is just allowed is read and made ready for a release."""
+    for name, (data, said) in REFUSED.items():
+        with pytest.raises(FileError, match=said):
+            read_scores(data(), name)
+    folder = read_folder(upload("x.zip", zipped({"\ufdfa" * 20_000 + f"{i}.png": png(film()) for i in range(20)})))
+    assert max(len(xray.name) for xray in folder.xrays) <= 400
+    rows = parse_labels(
+        b"file,label,patient\n" + b"".join(b"%d,a,%s%d\n" % (i, LONG.encode(), i) for i in range(40_000))
+    )
+    assert all("a patient in more than 1,000 letters" in row.problem for row in rows)
+    assert set(known_patients([row.patient for row in rows])) == {""}
+    release(csv([f"{FIT}{number}" for number in range(7_000)]))
+
+
+def release(data: bytes) -> None:
+    records = one_per_patient(read_scores(data, "allowed.csv"))
+    with TemporaryDirectory() as folder:
+        records.counts(plan(len(records), 0.1, 1.0), Ledger(Path(folder) / "ledger.sqlite").cohorts(len(records)))
+
+
+def longest_pause(work: Callable[[], None]) -> tuple[float, float]:
+    """The longest time for which another thread did not run, and how long the work took."""
+    done, longest = threading.Event(), [0.0]
+
+    def tick() -> None:
+        last = time.perf_counter()
+        while not done.is_set():
+            time.sleep(0.001)
+            now = time.perf_counter()
+            last, longest[0] = now, max(longest[0], now - last)
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    start = time.perf_counter()
+    work()
+    taken = time.perf_counter() - start
+    done.set()
+    thread.join()
+    return longest[0], taken
+
+
+def counting(seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+def main(megabytes: int) -> None:
+    read_scores(io.BytesIO(b"score\n0.5"))  # Arrow sets a gigabyte of addresses aside, used or not
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + megabytes * 10**6,) * 2)
+    busy, seconds = longest_pause(read_all)
+    usual, _ = longest_pause(lambda: counting(seconds))
+    print(json.dumps({"ratio": busy / usual, "busy": busy, "seconds": seconds}))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
