@@ -30,8 +30,8 @@ from ppsets_core.explore import NONPRIVATE, label_of
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import SKY, Look, add_goal, add_line, figure, log_ticks, look_of
 from ppsets_core.method.bins import limit, runs_of
-from ppsets_core.method.draw import draw_simulation
 from ppsets_core.method.plan import Plan, plan
+from ppsets_core.method.release import draw_simulation
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.sets import conformal_rank, conformity_scores, nonprivate_threshold
 from ppsets_core.progress import Progress

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from ppsets_core.errors import InputError
 from ppsets_core.method.rules import DEFAULT, RULES, GroupRule, rule_named
-from ppsets_core.method.rules.choosing_m import expected_output, least_of
-from ppsets_core.method.rules.mechanism import Mechanism
+from ppsets_core.method.rules.mechanism import Mechanism, expected_output, least_of
 from ppsets_core.method.rules.rule import no_gamma
 from ppsets_core.method.rules.sharp import Sharp
 from ppsets_core.validation import (

@@ -1,4 +1,7 @@
-"""One private draw of each target's threshold, and nothing else, from counts; and the exact law it is drawn from."""
+"""One private draw of each target's threshold, and nothing else, from counts; and the exact law it is drawn from.
+
+A release is drawn by OpenDP, a simulation by a NumPy generator. The two never meet.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +13,35 @@ from ppsets_core.errors import InputError
 from ppsets_core.method.bins import Runs, runs_of, runs_of_counts
 from ppsets_core.method.calibration import PUBLIC, Calibration, Simulation, check_binding, now
 from ppsets_core.method.counts import Countable, Counts, check_number
-from ppsets_core.method.draw import draw_release, draw_simulation
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.rules.mechanism import Mechanism, run_probabilities
 from ppsets_core.validation import check_scores
+
+
+def draw_release(mechanism: Mechanism, runs: Runs, n: int) -> int:
+    """A bin for a release: Gumbel noisy max in exact arithmetic from a cryptographic source, over all m bins.
+
+    Gumbel noise makes noisy max the exponential mechanism, whose loss is at most (range of score changes)/scale.
+    """
+    from opendp.domains import atom_domain, vector_domain  # `opendp.prelude` would load scikit-learn
+    from opendp.measurements import make_noisy_max
+    from opendp.measures import zero_concentrated_divergence
+    from opendp.metrics import linf_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
+    scores, scale = mechanism.exact_scores(runs, n)
+    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64")
+    noisy_max = make_noisy_max(*space, zero_concentrated_divergence(), scale=scale)
+    return int(noisy_max(np.repeat(scores, runs.bins))) + 1
+
+
+def draw_simulation(mechanism: Mechanism, runs: Runs, n: int, rng: np.random.Generator) -> int:
+    """A bin for a simulation: fast, repeatable by seed, and for that very reason never a release."""
+    cumulative = np.cumsum(run_probabilities(mechanism, runs, n))
+    run = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
+    return int(rng.integers(runs.first[run], runs.last[run] + 1))
+
 
 Draw = Callable[[Mechanism, Runs, int], int]
 

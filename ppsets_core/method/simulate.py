@@ -8,8 +8,8 @@ import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.method.bins import Runs, bin_index, is_half, limit, runs_around
-from ppsets_core.method.draw import draw_simulation
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
+from ppsets_core.method.release import draw_simulation
 from ppsets_core.method.rules import DEFAULT
 from ppsets_core.method.rules.mechanism import reach
 from ppsets_core.method.sets import conformal_rank, conformity_scores

@@ -17,7 +17,7 @@ from ppsets_core.method.bins import runs_of
 from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.method.rules.mechanism import run_probabilities
 from ppsets_core.method.rules.paper import PaperQuantile
-from ppsets_core.method.rules.rank_quantile import RankQuantile
+from ppsets_core.method.rules.sharp import RankQuantile
 from ppsets_core.method.rules.sharp.bound import RHO
 from ppsets_core.method.sets import nonprivate_threshold
 

@@ -14,8 +14,7 @@ from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
 from ppsets_core.method.bins import Runs
 from ppsets_core.method.plan import best_m
 from ppsets_core.method.rules import RULES, rule_named
-from ppsets_core.method.rules.choosing_m import expected_output
-from ppsets_core.method.rules.mechanism import log_weights
+from ppsets_core.method.rules.mechanism import expected_output, log_weights
 from ppsets_core.method.rules.paper import best_gamma, paper_level
 from ppsets_core.validation import LEAST_EPSILON
 

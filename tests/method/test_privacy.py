@@ -16,7 +16,7 @@ from ppsets_core.method.bins import Runs, runs_of
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.rules.mechanism import run_probabilities, scale_for
 from ppsets_core.method.rules.paper import PaperQuantile
-from ppsets_core.method.rules.rank_quantile import RankQuantile
+from ppsets_core.method.rules.sharp import RankQuantile
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "method.json").read_text())
 EPSILONS = (1.0, 2.0, 3.3, 8.0)

@@ -13,8 +13,8 @@ from ppsets_core.__main__ import main
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.sweeps import sweep, sweep_figure
 from ppsets_core.method.rules import RULES
-from ppsets_core.method.rules.rank_quantile import RankQuantile
 from ppsets_core.method.rules.rule import Aim, bisect_epsilon, bisect_n, no_gamma
+from ppsets_core.method.rules.sharp import RankQuantile
 
 SCORES = np.random.default_rng(0).random(1000)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppsets_core.method.bins import Runs
 from ppsets_core.method.rules.mechanism import run_probabilities
-from ppsets_core.method.rules.rank_quantile import RankQuantile
+from ppsets_core.method.rules.sharp import RankQuantile
 from ppsets_core.method.rules.sharp.bound import RHO
 
 WHOLE = Fraction(1)

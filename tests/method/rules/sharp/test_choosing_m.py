@@ -8,12 +8,17 @@ import pytest
 
 from ppsets_core import plan
 from ppsets_core.method.plan import best_m
-from ppsets_core.method.rules.choosing_m import expected_output
+from ppsets_core.method.rules.mechanism import expected_output
 from ppsets_core.method.rules.paper import Paper, PaperQuantile
-from ppsets_core.method.rules.rank_quantile import RankQuantile
-from ppsets_core.method.rules.sharp import Sharp
-from ppsets_core.method.rules.sharp.bound import RHO, least_class_rank, least_rank, least_ranks
-from ppsets_core.method.rules.sharp.enough import smallest_epsilon, smallest_n
+from ppsets_core.method.rules.sharp import RankQuantile, Sharp
+from ppsets_core.method.rules.sharp.bound import (
+    RHO,
+    least_class_rank,
+    least_rank,
+    least_ranks,
+    smallest_epsilon,
+    smallest_n,
+)
 from tests.method.rules.enumeration import law_of_counts
 
 
