@@ -36,41 +36,24 @@ PROBE = """
 import hashlib, json, sys
 from functools import partial
 asked, files = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+from ppsets_core.data.counts import select
+from ppsets_core.data.source import open_source
+from ppsets_core.method.plan import plan
 try:
-    from ppsets_core.data.counts import select
-    from ppsets_core.data.source import open_source
-    from ppsets_core.ledger.cohort import CohortBuilder
-    from ppsets_core.method.plan import plan
-
-    def planned(share, **given):
-        return plan(given.pop("n"), given.pop("alpha"), given.pop("epsilon"), novelty_share=share, **given)
-
-    def counted(file, group, share, **given):
-        chosen = select(open_source(file, group=group))
-        counts = chosen.counts(planned(share, n=len(chosen), **given), cohorts)
-        return counts, list(counts.bins), counts.cohort
-
-    novelty, cohorts = "novelty", partial(CohortBuilder, b"k" * 32)
+    from ppsets_core.ledger.charging import CohortBuilder
 except ImportError:
-    from ppsets_core.ledger.cohort import Gathering
-    from ppsets_core.planning import FamiliarityTarget, plan
-    from ppsets_core.records.counting import choose, count
-    from ppsets_core.records.data_set import open_data_set
+    from ppsets_core.ledger.cohort import CohortBuilder
 
-    def planned(share, **given):
-        beside = FamiliarityTarget(share) if share else None
-        return plan(given.pop("n"), given.pop("alpha"), given.pop("epsilon"), familiarity=beside, **given)
+def planned(share, **given):
+    return plan(given.pop("n"), given.pop("alpha"), given.pop("epsilon"), novelty_share=share, **given)
 
-    def counted(file, group, share, **given):
-        chosen = choose(open_data_set(file, group=group))
-        found = count(chosen, planned(share, n=len(chosen), **given), cohorts)
-        return found, [*found.counts, *([found.familiarity] if share else [])], found.people
-
-    novelty, cohorts = "familiarity", partial(Gathering, b"k" * 32)
+def counted(file, group, share, **given):
+    chosen = select(open_source(file, group=group))
+    return chosen.counts(planned(share, n=len(chosen), **given), partial(CohortBuilder, b"k" * 32))
 
 def facts(found):
     told = {name: getattr(found, name) for name in ("m", "gamma", "level", "rank", "coverage_lower", "epsilon")}
-    if (beside := getattr(found, novelty)) is not None:
+    if (beside := found.novelty) is not None:
         told |= {f"novelty {name}": getattr(beside, name) for name in ("alpha", "m", "epsilon", "rank")}
     return told
 
@@ -80,11 +63,11 @@ def digest(array):
 out = {f"plan {given}, novelty {share}": facts(planned(share, **given)) for given in asked for share in (0, 0.2)}
 for file, group, given in files:
     for share in (0, 0.2):
-        found, bins, cohort = counted(file, group, share, alpha=0.1, epsilon=2.0, **given)
+        found = counted(file, group, share, alpha=0.1, epsilon=2.0, **given)
+        people = found.cohort.hashes if hasattr(found.cohort, "hashes") else found.cohort.patients
         out[f"counts of {file}, {given}, novelty {share}"] = {
-            "n": len(found), "unit": found.unit, "classes": list(found.classes), "bins": [b.tolist() for b in bins],
-            "cohort": [str(cohort.identity), len(cohort), cohort.by_patient, cohort.counted_by,
-                       digest(cohort.patients), digest(cohort.contents)],
+            "n": len(found), "unit": found.unit, "classes": list(found.classes),
+            "bins": [b.tolist() for b in found.bins], "cohort": [found.cohort.by_patient, digest(people[people > 0])],
         }
 print(json.dumps(out))
 """

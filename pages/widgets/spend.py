@@ -205,8 +205,8 @@ def _confirm(pending: Spending, verb: str, words: str, warnings: tuple[str, ...]
             f"**Spend {terms.price} of the budget of {as_text(terms.account.name)}?** {_in_words(terms.account)}. "
             f"{words}"
         )
-        for warning in warnings:
-            st.warning(warning)
+        for warning in filter(None, warnings):
+            st.warning(as_text(warning))
         st.text_input(why_label(), max_chars=LONGEST_REASON, key=_reason(pending), help=REASON_HELP)
         with st.container(horizontal=True):
             key = f"{terms.step}_spend_{pending.request}"

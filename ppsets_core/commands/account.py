@@ -7,6 +7,7 @@ from ppsets_core.commands import say
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
+from ppsets_core.ledger.charging import Nameable, note_on_everyone
 from ppsets_core.places import ledger_path
 
 NAME_HELP = (
@@ -36,6 +37,12 @@ def known(account: Account | None, name: str) -> Account:
     if account is None:
         raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
     return account
+
+
+def say_who_is_charged(records: Nameable, account: Account) -> None:
+    """Where records name no patient, before it is paid: the charge counts for everyone in the account."""
+    if note := note_on_everyone(records, account.name):
+        say(note)
 
 
 def say_budget(ledger: Ledger, account: Account, path: Path) -> None:

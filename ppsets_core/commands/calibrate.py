@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from ppsets_core.commands import say
-from ppsets_core.commands.account import add_account, known, say_budget
+from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
 from ppsets_core.commands.options import add_cluster, add_target, executor_for, target
 from ppsets_core.data import one_per_patient, read_scores
-from ppsets_core.data.counts import select
+from ppsets_core.data.counts import DescribedRecords, select
 from ppsets_core.data.source import is_large, open_source, parts_in_words
 from ppsets_core.errors import FileError
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import Calibration
-from ppsets_core.method.counts import Countable, need_labels
+from ppsets_core.method.counts import need_labels
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.progress import ProgressBar
 from ppsets_core.run import IN_PROCESS, Executor
@@ -44,10 +44,12 @@ def run(args: argparse.Namespace) -> int:
         return _release(args, records_to_use(args, executor))
 
 
-def _release(args: argparse.Namespace, records: Countable) -> int:
+def _release(args: argparse.Namespace, records: DescribedRecords) -> int:
     planned, ledger = plan_for(args, records), Ledger(args.ledger)
     name = args.dataset or Path(args.scores).stem
     account = known(ledger.account_for(records, name, args.budget), name)
+    if not planned.is_trivial:
+        say_who_is_charged(records, account)
     out = _reserve(args.out)
     try:
         calibration = ledger.release(records, planned, account, reason=args.reason)
@@ -74,7 +76,7 @@ def _release(args: argparse.Namespace, records: Countable) -> int:
     return 0
 
 
-def records_to_use(args: argparse.Namespace, executor: Executor = IN_PROCESS) -> Countable:
+def records_to_use(args: argparse.Namespace, executor: Executor = IN_PROCESS) -> DescribedRecords:
     """The records to use: a small file in memory, anything else where it lies."""
     group = args.per if args.per not in (None, DIAGNOSIS) else None
     if is_large(args.scores) or executor is not IN_PROCESS:
@@ -91,7 +93,7 @@ def records_to_use(args: argparse.Namespace, executor: Executor = IN_PROCESS) ->
     return records
 
 
-def plan_for(args: argparse.Namespace, records: Countable) -> Plan:
+def plan_for(args: argparse.Namespace, records: DescribedRecords) -> Plan:
     if args.per == DIAGNOSIS:
         need_labels(records.source, records.classes)
     classes = records.classes if args.per == DIAGNOSIS else None

@@ -9,17 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, known, say_budget
+from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
 from ppsets_core.commands.files import is_table, open_table, saved_calibration
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data import Records, one_per_patient
-from ppsets_core.data.counts import Selection, select
+from ppsets_core.data.counts import DescribedRecords, Selection, select
 from ppsets_core.data.source import is_data_set
 from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import FULL, OWN_VIEW, Check, Line, Promise, check_counts
-from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
 from ppsets_core.progress import ProgressBar
@@ -56,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     calibration = saved_calibration(args.calibration)
     with executor_for(args) as executor:
         if is_wanted(args) or is_data_set(args.patients) or is_table([args.patients]):
-            records: Countable = _selected(args, calibration, executor)
+            records: DescribedRecords = _selected(args, calibration, executor)
         else:
             records = _xrays(args, calibration)
         if args.private:
@@ -98,10 +97,11 @@ def _xrays(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
     return one_per_patient(records) if args.private and not args.all_records else records
 
 
-def _release(args: argparse.Namespace, records: Countable, calibration: BaseCalibration) -> int:
+def _release(args: argparse.Namespace, records: DescribedRecords, calibration: BaseCalibration) -> int:
     ledger = Ledger(args.ledger)
     name = args.dataset or Path(args.patients).stem
     account = known(ledger.account_for(records, name, args.budget), name)
+    say_who_is_charged(records, account)
     check = ledger.check(records, calibration, account, args.epsilon, per=args.by, reason=args.reason)
     print(_private_json(check, calibration) if args.json else _private_lines(check, calibration))
     say_budget(ledger, account, args.ledger)

@@ -63,6 +63,7 @@ def _list(ledger: Ledger, args: argparse.Namespace) -> int:
             f"\n{visible(account.name)}: budget {shown(account.budget)}, of which releases under this name have cost "
             f"{shown(account.spent)}"
         )
+        print(ledger.loss_in_words(account.name))
         for release in ledger.releases(account.name):
             print(f"  {_line(release)}")
     return 0

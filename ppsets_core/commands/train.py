@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, known
+from ppsets_core.commands.account import add_account, known, say_who_is_charged
 from ppsets_core.commands.files import check_new
 from ppsets_core.commands.options import add_json, add_labels, names_in
 from ppsets_core.errors import InputError
 from ppsets_core.ledger import Ledger
+from ppsets_core.ledger.charging import Nameable
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.progress import ProgressBar
 from ppsets_core.wording import PRIVATE_TRAINING
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dp_epsilon is not None:
         say(PRIVATE_TRAINING)
         privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
-        payment = _payment(args, privacy)
+        payment = _payment(args, privacy, data)
     charge = payment.charge if payment else None
     recipe = _recipe(LastLayerRecipe(), args)
     tuned = fine_tune_last_layer(base, data, recipe, privacy=privacy, classes=classes, watch=_show, charge=charge)
@@ -113,7 +114,8 @@ def _show(epoch: "Epoch") -> None:
     say(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{shares}")
 
 
-def _payment(args: argparse.Namespace, privacy: "Privacy") -> TrainingPayment:
+def _payment(args: argparse.Namespace, privacy: "Privacy", data: Nameable) -> TrainingPayment:
     ledger, name = Ledger(args.ledger), args.dataset or Path(args.data).resolve().stem
     account = known(ledger.account_named(name, args.budget), name)
+    say_who_is_charged(data, account)
     return TrainingPayment(ledger, account, privacy.epsilon, privacy.delta, reason=args.reason)

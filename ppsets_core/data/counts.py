@@ -159,6 +159,9 @@ class DescribedRecords(Countable, Protocol):
     def has_patients(self) -> bool: ...
 
     @property
+    def names_everyone(self) -> bool: ...
+
+    @property
     def has_novelty(self) -> bool: ...
 
     @property
@@ -173,6 +176,7 @@ class Selection:
     patient_count: how many patients; None where no column names them.
     unit: what ε protects one of.
     kept: which rows of each task are used; None: all.
+    names_everyone: whether every row names its patient.
     executor, progress: where they are counted, and who hears how far it is.
     """
 
@@ -182,6 +186,7 @@ class Selection:
     patient_count: int | None = None
     unit: str = "record"
     kept: tuple[np.ndarray, ...] | None = None
+    names_everyone: bool = False
     executor: Executor = IN_PROCESS
     progress: Progress | None = None
 
@@ -255,13 +260,15 @@ def select(
                 f"{data_set.source}: more than {MOST_ROWS_OF_PATIENTS:,} rows to choose one record per patient from. "
                 "Split it, or choose beforehand and use --all-records."
             )
-    kept = choose_rows(np.concatenate(found))
+    hashes = np.concatenate(found)
+    kept, everyone = choose_rows(hashes), bool(hashes.any(axis=1).all())
     ends = np.cumsum([len(hashes) for hashes in found])[:-1]
     patients = int(kept.sum())
     if all_records:
-        return Selection(data_set, len(kept), len(kept), patients, executor=executor, progress=progress)
-    masks = tuple(np.split(kept, ends))
-    return Selection(data_set, patients, len(kept), patients, "patient", masks, executor, progress)
+        unit, used, masks = "record", len(kept), None
+    else:
+        unit, used, masks = "patient", patients, tuple(np.split(kept, ends))
+    return Selection(data_set, used, len(kept), patients, unit, masks, everyone, executor, progress)
 
 
 # Functions of a task

@@ -68,6 +68,11 @@ class Records:
         return self.patients is not None
 
     @property
+    def names_everyone(self) -> bool:
+        """Whether every record names its patient."""
+        return self.patients is not None and bool((self.patients != "").all())
+
+    @property
     def patient_count(self) -> int | None:
         """How many patients there are, each record without a name being one; None where no column names them."""
         if self.patients is None:

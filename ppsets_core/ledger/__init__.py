@@ -1,7 +1,7 @@
 """The privacy ledger: budgets, what each patient has lost, and every release, charged before it is drawn."""
 
 from ppsets_core.ledger.accounts import TRAINING, Account, Actor, BudgetChange, Published, Refusal, Release
-from ppsets_core.ledger.cohort import Cohort, cohort_of
+from ppsets_core.ledger.charging import Cohort
 from ppsets_core.ledger.ledger import Ledger
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "Published",
     "Refusal",
     "Release",
-    "cohort_of",
 ]

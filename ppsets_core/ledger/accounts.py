@@ -1,14 +1,14 @@
 """The content of a ledger: accounts, releases, budget changes and refusals, read from its entries."""
 
 import json
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 from ppsets_core.files.names import same_name
-from ppsets_core.ledger.amounts import amount, difference, total
+from ppsets_core.ledger.amounts import MOST_DELTA, Price, amount, difference, total
 from ppsets_core.ledger.seal import Entry
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.private_check import CHECK, PrivateCheck
@@ -30,8 +30,8 @@ class Account:
     """A budget, and what all releases under its name have cost together. A new one is not in the ledger yet: its first
     release opens it.
 
-    What is left is the least that is left for anyone who was in no release of another name: whether each patient of a
-    release has room is told by the charge alone.
+    `spent` adds up all releases, whoever was in them, and `left` is the rest. Only a charge tells whether everyone in a
+    release has room.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Account:
 class Release:
     """One charge. Without a result it is being drawn, or was interrupted: spent, and not released.
 
-    `kind`: what was drawn, a calibration, a check or a training. `counted_by`: what the ledger added up, each patient's
-    loss, each record's, or the data set's as a whole.
+    `kind`: what was drawn, a calibration, a check or a training. `counted_by`: "patient" if it counts for the patients
+    it names, "account" if it names none and counts for everyone in the account.
     """
 
     id: int
@@ -62,7 +62,7 @@ class Release:
     time: str
     kind: str = CALIBRATION
     delta: Decimal = Decimal(0)
-    counted_by: str = "data set"
+    counted_by: str = "account"
     actor: Actor | None = None
     reason: str | None = None
     result: str | None = None
@@ -79,6 +79,12 @@ class Release:
     def trained(self) -> str | None:
         """The fingerprint of the weights that a training made, drawn by chance as any model's is."""
         return json.loads(self.result)["model"] if self.kind == TRAINING and self.result is not None else None
+
+    @property
+    def is_once_each(self) -> bool:
+        """Whether it is known to use one record of each person, so that nobody loses more than its ε."""
+        drawn = self.calibration or self.check
+        return self.counted_by == "account" or (drawn is not None and drawn.unit == "patient")
 
     @property
     def status(self) -> str:
@@ -139,14 +145,21 @@ class Snapshot:
     refusals: tuple[Refusal, ...]
     shelf_changes: tuple[ShelfChange, ...]
     requests: Mapping[str, Release]
-    cohorts: Mapping[int, int | None]  # by a release's number, the cohort that it was charged to
-    owners: Mapping[str, Set[str]]  # by the identity of a data set counted as a whole, its accounts
+    charges: Mapping[int | None, Sequence[Release]]  # by the number of the cohort; None: those that name nobody
 
     def account(self, name: str) -> Account | None:
         """The account of that name, however it is spelt."""
         same = same_name(name)
         alike = [account for account in self.accounts if same_name(account.name) == same]
         return next((account for account in alike if account.name == name), alike[0] if alike else None)
+
+    def most_lost(self, account: Account) -> Price:
+        """A bound on what anyone has lost through releases under this name, from public numbers alone."""
+        releases = [one for one in self.releases if one.account == account.name]
+        delta = total(one.delta for one in releases)
+        if all(one.is_once_each for one in releases):
+            return Price(min(account.spent, account.budget), min(delta, MOST_DELTA))
+        return Price(account.budget, MOST_DELTA if delta else delta)
 
     def published(self) -> list[Published]:
         """What is on the shelf, newest first."""
@@ -161,7 +174,7 @@ class Snapshot:
 
 
 def snapshot_of(entries: Iterable[Entry]) -> Snapshot:
-    found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in ("budget", "charge", "result", "refused", "known")}
+    found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in ("budget", "charge", "result", "refused")}
     read = [(entry.kind, entry.body) for entry in entries]
     for kind, body in read:
         found.setdefault(kind, []).append(body)
@@ -170,6 +183,9 @@ def snapshot_of(entries: Iterable[Entry]) -> Snapshot:
     )
     results = {body["charge"]: body["text"] for body in found["result"]}
     releases = tuple(_release(body, results.get(body["number"])) for body in found["charge"])
+    charges: dict[int | None, list[Release]] = {}
+    for body, release in zip(found["charge"], releases, strict=True):
+        charges.setdefault(body["cohort"], []).append(release)
     refusals = tuple(_refusal(body) for body in found["refused"])
     shelf = tuple(
         ShelfChange(kind, body["release"], body["time"], _actor(body), body.get("reason"))
@@ -183,16 +199,8 @@ def snapshot_of(entries: Iterable[Entry]) -> Snapshot:
         refusals,
         shelf,
         {b["request"]: release for b, release in zip(found["charge"], releases, strict=True) if b["request"]},
-        {body["number"]: body["cohort"] for body in found["charge"]},
-        _owners(found["known"]),
+        charges,
     )
-
-
-def _owners(known: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
-    owners: dict[str, set[str]] = {}
-    for body in known:
-        owners.setdefault(body["identity"], set()).add(body["account"])
-    return owners
 
 
 def who_and_why(actor: Actor | None, reason: str | None) -> dict[str, str]:
@@ -217,7 +225,9 @@ def _release(body: dict[str, Any], result: str | None) -> Release:
         time=body["time"],
         kind=body["kind"],
         delta=Decimal(body["delta"]),
-        counted_by=body["counted_by"],
+        counted_by="patient"
+        if body["counted_by"] == "patient"
+        else "account",  # "record", "data set": one version back
         actor=_actor(body),
         reason=body.get("reason"),
         result=result,

@@ -11,6 +11,8 @@ from ppsets_core.validation import check_epsilon
 EXACT = Context(prec=100, traps=[Inexact, InvalidOperation])
 MOST_DECIMALS = 40
 """More than any float prints with; sums of such amounts are exact."""
+MOST_DELTA = Decimal("0.01")
+"""The largest chance, over all private trainings together, that a patient's ε does not hold."""
 _FINEST_DELTA = Decimal("1e-15")
 
 

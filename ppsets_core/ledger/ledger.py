@@ -27,8 +27,17 @@ from ppsets_core.ledger.accounts import (
     who_and_why,
 )
 from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.charging import RAISE, check_open, has_room, no_room, price_of
-from ppsets_core.ledger.cohort import MOST_RECORDS, Cohort, CohortBuilder, StoredCohort, patients_only
+from ppsets_core.ledger.charging import (
+    MOST_RECORDS,
+    RAISE,
+    Cohort,
+    CohortBuilder,
+    check_open,
+    has_room,
+    no_room,
+    patient_hashes,
+    price_of,
+)
 from ppsets_core.ledger.seal import cohort_key
 from ppsets_core.ledger.store import Log, Store, stamp_of
 from ppsets_core.method.calibration import BaseCalibration, Calibration, check_binding, now
@@ -59,8 +68,9 @@ class Asked(By, total=False):
 class Ledger:
     """Budgets, losses and releases in a SQLite file that several processes may use at once.
 
-    Losses belong to patients, whatever their data set is called: a release is charged to everyone in it, and needs
-    room for each within the budget of the account that pays. See docs/method.md#budget.
+    A release is charged to everyone in it, under whatever name they were charged before, and needs room for each within
+    the budget of the account that pays. Records that name no patient count for everyone in the account. See
+    docs/method.md#budget.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -113,6 +123,21 @@ class Ledger:
     def refusals(self) -> tuple[Refusal, ...]:
         return self.snapshot().refusals
 
+    def loss_in_words(self, account: str) -> str:
+        """What any one patient has lost at most through releases under this name, to print or to say.
+
+        From public numbers alone, so it answers for everyone and reveals nothing about anyone.
+        """
+        seen = self.snapshot()
+        payer = _account(seen, account)
+        most = seen.most_lost(payer)
+        lost = f"more than ε = {shown(most.epsilon)}" if most.epsilon else "anything"
+        delta = f" with δ = {shown(most.delta)}" if most.delta else ""
+        return (
+            f"No one has lost {lost}{delta} through releases under '{payer.name}'. "
+            f"Its budget is {shown(payer.budget)}: a release that would take anyone above it is refused."
+        )
+
     def published(self) -> list[Published]:
         """The calibrations on the shelf, newest first: what viewers choose from."""
         return self.snapshot().published()
@@ -139,8 +164,7 @@ class Ledger:
             return None if budget is None else Account(name, amount(budget), Decimal(0), is_new=True)
         if budget is not None and amount(budget) != found.budget:
             raise LedgerError(
-                f"The budget of '{found.name}' is {shown(found.budget)} already; leave the budget out, "
-                f"or raise it {RAISE}."
+                f"The budget of '{found.name}' is {shown(found.budget)} already; leave the budget out, or {RAISE}."
             )
         return found
 
@@ -148,16 +172,21 @@ class Ledger:
 
     @property
     def cohort_key(self) -> bytes:
-        """The key for `cohort_of` on other machines; it hashes patients and seals nothing."""
+        """The key for hashes of patients on other machines; it seals nothing."""
         return cohort_key(self._store.key)
 
     def cohorts(self, n: int) -> Callable[[], CohortBuilder]:
         """Make builders for the cohort of n records in all, on any machine that reads them."""
-        return partial(CohortBuilder, self.cohort_key, whole=n > MOST_RECORDS)
+        return partial(CohortBuilder, self.cohort_key, listed=n <= MOST_RECORDS)
 
-    def cohort_of_patients(self, patients: Sequence[str]) -> Cohort:
-        """The cohort of X-rays; one entry each: the patient."""
-        return patients_only(self.cohort_key, patients)
+    def cohort_of_patients(self, patients: Sequence[str | None]) -> Cohort:
+        """The cohort of X-rays, one entry each: the patient, '' where its row is blank, None where no column names any.
+
+        More than the ledger lists, or one of None, count for everyone in the account.
+        """
+        by_patient = None not in patients and len(patients) <= MOST_RECORDS
+        names = [patient or "" for patient in patients] if by_patient else []
+        return Cohort(patient_hashes(self.cohort_key, names), by_patient)
 
     # Changing
 
@@ -330,11 +359,7 @@ class Ledger:
 
 
 def _append_charge(log: Log, seen: Snapshot, cohort: Cohort, body: Mapping[str, object]) -> None:
-    stored = None
-    if cohort.counted_by != "data set":
-        stored = log.store_cohort(StoredCohort.of(cohort))
-    elif body["account"] not in seen.owners.get(cohort.name, ()):
-        log.append("known", {"account": body["account"], "identity": cohort.name})
+    stored = log.store_cohort(cohort.people.cells) if cohort.by_patient else None
     number = max((one.id for one in seen.releases), default=0) + 1
     log.append("charge", {**body, "number": number, "counted_by": cohort.counted_by, "cohort": stored})
 
@@ -358,7 +383,7 @@ def _unknown(name: str) -> Account:
 
 def _cohort(counts: Counts | CoverageCounts) -> Cohort:
     """Whom the counts are of; one record of each patient where that was chosen before."""
-    if counts.unit == "patient" and counts.cohort.counts.max(initial=0) > 1:
+    if counts.unit == "patient" and counts.cohort.people.counts.max(initial=0) > 1:
         raise FileError(CHANGED.format(source=counts.source))
     return counts.cohort
 

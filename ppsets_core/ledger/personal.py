@@ -36,6 +36,9 @@ class PersonalLedger(Ledger):
     def account_names(self) -> list[str]:
         return self._ledger.account_names() if self._charges() else super().account_names()
 
+    def loss_in_words(self, account: str) -> str:
+        return self._ledger.loss_in_words(self.account(account).name)
+
     def published(self) -> list[Published]:
         person = self._person()
         return self._ledger.published() if person.has(VIEWER) and not person.is_expired() else []
@@ -80,6 +83,5 @@ def _own(whole: Snapshot, me: Actor) -> Snapshot:
         refusals=tuple(one for one in whole.refusals if one.actor == me),
         shelf_changes=tuple(one for one in whole.shelf_changes if one.release in {mine.id for mine in releases}),
         requests={},
-        cohorts={},
-        owners={},
+        charges={},
     )

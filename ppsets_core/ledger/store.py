@@ -8,10 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from ppsets_core.errors import LedgerError
-from ppsets_core.ledger.cohort import StoredCohort
 from ppsets_core.ledger.seal import (
     Entry,
     check_head,
@@ -64,37 +61,26 @@ class Log:
         self.entries.append(entry)
         self.seals.append(entry.seal)
 
-    def store_cohort(self, cohort: StoredCohort) -> int:
+    def store_cohort(self, cells: Sequence[bytes]) -> int:
         """Return the cohort's number. It is stored once, however often it is charged."""
-        digest = _digest(self._key, cohort)
+        digest = _digest(self._key, cells)
         known = [entry.body for entry in self.entries if entry.kind == "cohort"]
         for body in known:
             if body["digest"] == digest:
                 return body["cohort"]
         number = len(known) + 1
-        row = [number, *(array.tobytes() for array in _arrays(cohort))]
-        self._db.execute("INSERT INTO cohorts VALUES (?, ?, ?, ?, ?)", row)
+        self._db.execute("INSERT INTO cohorts VALUES (?, ?, ?, ?, ?)", [number, *cells])
         self.append("cohort", {"cohort": number, "digest": digest})
         return number
 
-    def cohorts(self) -> Iterator[tuple[int, StoredCohort]]:
-        """Every cohort ever charged, one at a time, its digest checked."""
+    def cohorts(self) -> Iterator[tuple[int, Sequence[bytes]]]:
+        """The cells of every cohort ever charged, one at a time, their digest checked."""
         query = "SELECT named, counts, contents, nameless FROM cohorts WHERE id = ?"
         for body in (entry.body for entry in self.entries if entry.kind == "cohort"):
-            row = self._db.execute(query, [body["cohort"]]).fetchone() or [b""] * 4
-            cohort = _stored(row)
-            if cohort is None or _digest(self._key, cohort) != body["digest"]:
+            cells = self._db.execute(query, [body["cohort"]]).fetchone() or ()
+            if not all(isinstance(cell, bytes) for cell in cells) or _digest(self._key, cells) != body["digest"]:
                 raise LedgerError(f"The ledger {self._path} was damaged or changed by another program. {RESTORE}")
-            yield body["cohort"], cohort
-
-
-def _stored(row: Sequence[bytes]) -> StoredCohort | None:
-    """A row's cohort; None where damage left cells that are no arrays."""
-    kinds = ("<u8", "<u4", "<u8", "<u8")
-    try:
-        return StoredCohort(*(np.frombuffer(cell, dtype=kind) for cell, kind in zip(row, kinds, strict=True)))
-    except (TypeError, ValueError):
-        return None
+            yield body["cohort"], cells
 
 
 class Store:
@@ -225,13 +211,9 @@ class Store:
             ) from None
 
 
-def _arrays(cohort: StoredCohort) -> tuple[np.ndarray, ...]:
-    return cohort.named, cohort.counts, cohort.contents, cohort.nameless
-
-
-def _digest(key: bytes, cohort: StoredCohort) -> str:
+def _digest(key: bytes, cells: Sequence[bytes]) -> str:
     digest = hashlib.blake2b(key=key, digest_size=32)
-    for array in _arrays(cohort):
-        digest.update(b"%d:" % array.nbytes)
-        digest.update(array.tobytes())
+    for cell in cells:
+        digest.update(b"%d:" % len(cell))
+        digest.update(cell)
     return digest.hexdigest()

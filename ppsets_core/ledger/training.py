@@ -37,8 +37,11 @@ class TrainingPayment:
         """Whether it was charged and nothing has come out, at least not yet."""
         return self._charged is not None and not self._kept
 
-    def charge(self, patients: Sequence[str]) -> None:
-        """One entry per X-ray: whose it is. A request that was charged before pays for no second training."""
+    def charge(self, patients: Sequence[str | None]) -> None:
+        """Charge, before training begins; a request that was charged before pays for no second training.
+
+        patients: one entry per X-ray, as `cohort_of_patients` takes them.
+        """
         epsilon, delta = self._price
         charged = self._ledger.charge(
             *(self._ledger.cohort_of_patients(patients), epsilon, self._account),

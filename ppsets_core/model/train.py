@@ -84,7 +84,7 @@ def fine_tune_last_layer(
     classes: Sequence[str] | None = None,
     watch: Watcher | None = None,
     progress: Callable[[int], None] | None = None,
-    charge: Callable[[Sequence[str]], None] | None = None,
+    charge: Callable[[Sequence[str | None]], None] | None = None,
 ) -> FineTuned:
     """A model for `data`'s classes on the features of `base`.
 

@@ -15,20 +15,28 @@ from ppsets_core.files import Refused
 from ppsets_core.files.names import shown_name
 from ppsets_core.model.network import stretched
 from ppsets_core.xrays.folder import XrayFolder
-from ppsets_core.xrays.picture import read_picture
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Square grey X-rays (N, 1, side, side) as uint8, their class numbers, and whose they are."""
+    """Square grey X-rays (N, 1, side, side) as uint8, their class numbers, and whose they are: '' where a row names
+    nobody, None where no column names patients."""
 
     greys: Tensor
     labels: Tensor
-    patients: tuple[str, ...]
+    patients: tuple[str | None, ...]
     classes: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def has_patients(self) -> bool:
+        return None not in self.patients
+
+    @property
+    def names_everyone(self) -> bool:
+        return all(self.patients)
 
     def take(self, rows: Tensor) -> "TrainingSet":
         """The X-rays of these rows."""
@@ -39,7 +47,8 @@ class TrainingSet:
         """(rest, held out) as row numbers: about `share` of the X-rays held out, no patient on both sides.
 
         Who is held out depends on who else is there; private training needs `rows_by_each_patient`."""
-        names, count = sorted(set(self.patients)), Counter(self.patients)
+        count = Counter(self._owners())
+        names = sorted(count)
         held_out: set[str] = set()
         held = 0
         for index in np.random.default_rng(seed).permutation(len(names)):
@@ -52,10 +61,17 @@ class TrainingSet:
     def rows_by_each_patient(self, share: float, seed: int) -> tuple[Tensor, Tensor]:
         """(rest, held out), each patient held out with chance `share` by the seed and the patient's name alone, so that
         adding or removing an X-ray moves no other."""
-        return self._apart({patient for patient in set(self.patients) if _place(patient, seed) < share})
+        return self._apart({owner for owner in set(self._owners()) if _place(owner, seed) < share})
+
+    def _owners(self) -> list[str]:
+        """The patient of each X-ray; one that names nobody is its own, by its pixels."""
+        return [
+            patient or hashlib.sha256(grey.numpy().tobytes()).hexdigest()
+            for patient, grey in zip(self.patients, self.greys, strict=True)
+        ]
 
     def _apart(self, held_out: set[str]) -> tuple[Tensor, Tensor]:
-        is_held = torch.tensor([patient in held_out for patient in self.patients])
+        is_held = torch.tensor([owner in held_out for owner in self._owners()])
         return (~is_held).nonzero()[:, 0], is_held.nonzero()[:, 0]
 
 
@@ -79,10 +95,7 @@ def read_training_set(
 ) -> tuple[TrainingSet, tuple[Refused, ...]]:
     """Read a labelled folder into memory (side² bytes per X-ray), ordered by name; also return what was left out.
 
-    classes: leave out X-rays with other labels; None takes the labels that occur.
-
-    An X-ray without a patient counts as one patient, identified by its pixels in the file: its name may depend on other
-    files, and the squares depend on the weights."""
+    classes: leave out X-rays with other labels; None takes the labels that occur."""
     if classes is not None:
         check_classes(classes)
     rows, refused = [], list(folder.refused)
@@ -94,7 +107,7 @@ def read_training_set(
             refused.append(Refused(xray.name, reason))
         else:
             square = square_grey(picture.grey, side)
-            rows.append((xray.name, xray.label, xray.patient or _name_by_pixels(folder, xray.name), square))
+            rows.append((xray.name, xray.label, xray.patient, square))
         if progress:
             progress(len(rows) + len(refused) - len(folder.refused))
     rows.sort(key=lambda row: row[0])
@@ -119,12 +132,6 @@ def check_classes(classes: Sequence[str]) -> None:
     """Refuse classes that are repeated or that no label can be."""
     if not 2 <= len(set(classes)) == len(classes) or not all(name and name == shown_name(name) for name in classes):
         raise InputError("Name at least two classes, each once, separated by commas.")
-
-
-def _name_by_pixels(folder: XrayFolder, name: str) -> str:
-    grey = read_picture(folder.original(name), name).grey
-    pixels = (grey * 255).round().astype(np.uint8)
-    return hashlib.sha256(b"%d:" % pixels.shape[1] + pixels.tobytes()).hexdigest()
 
 
 def class_weights(data: TrainingSet) -> Tensor:

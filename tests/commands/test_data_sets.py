@@ -12,7 +12,6 @@ from ppsets_core.__main__ import main
 from ppsets_core.data import parquet, read_scores, reader, source
 from ppsets_core.data.counts import cover_records, select
 from ppsets_core.data.source import open_source
-from ppsets_core.ledger import cohort
 from tests.data.data_sets import CLASSES, records_frame, write_csv, write_parts
 from tests.ledger.spending import cohort_of
 
@@ -58,8 +57,19 @@ def test_a_data_set_is_charged_to_the_people_of_the_file(tmp_path, ledger, capsy
     assert json.loads((tmp_path / "cal.json").read_text()) == found
     records = one_per_patient(read_scores(csv))
     assert (found["n"], found["unit"], tuple(found["classes"])) == (len(records), records.unit, records.classes)
-    assert calibrate(csv, ledger, "--dataset", "other", "--budget", "1") == 2
-    assert "Not everyone in these records has room" in capsys.readouterr().err
+    assert calibrate(csv, ledger, "--dataset", "other" if patients else "ward", "--budget", "1") == 2
+    told = capsys.readouterr().err
+    assert "Not everyone in" in told
+    assert ("so ε counts for everyone in 'ward'" in told) == (patients is None)
+
+
+@pytest.mark.parametrize("blank", [[], [17]])
+def test_a_blank_name_is_noticed_in_a_data_set_as_in_memory(tmp_path, blank):
+    frame = records_frame(100, patients=40)
+    frame.loc[blank, "patient"] = ""
+    records = read_scores(write_csv(frame, tmp_path / "ward.csv"))
+    chosen = select(open_source(write_parts(frame, tmp_path / "ward", 3)))
+    assert chosen.names_everyone == records.names_everyone == (not blank)
 
 
 def test_a_data_set_written_anew_after_one_record_of_each_patient_was_chosen_is_refused(tmp_path, ledger):
@@ -139,17 +149,15 @@ def test_a_private_check_counts_and_charges_whom_one_file_does(tmp_path, ledger,
     assert (len(found), found.unit, found.classes) == (len(expected), expected.unit, expected.classes)
     assert np.array_equal(found.by_class, expected.by_class)
     assert np.array_equal(found.by_size, expected.by_size)
-    assert found.cohort.identity == people.identity
-    assert sorted(found.cohort.patients.tolist()) == sorted(people.patients.tolist())
+    assert found.cohort.people.cells == people.people.cells
 
 
 def test_more_than_can_be_counted_one_by_one(tmp_path, ledger, monkeypatch):
-    """The check of a data set that the ledger counts as a whole."""
+    """The check of a data set that counts for everyone in its account, and for nobody in another."""
     cal, folder = calibrated(tmp_path, ledger), write_parts(records_frame(300), tmp_path / "new", 3)
-    for name in ("ppsets_core.ledger.ledger.MOST_RECORDS", "ppsets_core.ledger.cohort.MOST_RECORDS"):
-        monkeypatch.setattr(name, 100)
-    assert cohort.MOST_RECORDS == 100
+    for name in ("ledger", "charging"):
+        monkeypatch.setattr(f"ppsets_core.ledger.{name}.MOST_RECORDS", 100)
     command = ["check", str(folder), "--calibration", cal, "--private", "--epsilon", "1", "--ledger", ledger]
     assert main([*command, "--budget", "1"]) == 0
-    assert Ledger(ledger).releases("new")[-1].counted_by == "data set"
-    assert main([*command, "--dataset", "another", "--budget", "1"]) == 2
+    assert Ledger(ledger).releases("new")[-1].counted_by == "account"
+    assert main([*command, "--dataset", "another", "--budget", "1"]) == 0

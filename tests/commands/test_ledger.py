@@ -40,6 +40,7 @@ def test_accounts_and_releases_are_listed(ledger, tmp_path, capsys):
     for words in (
         "ledger.sqlite",
         "ward 3: budget 2, of which releases under this name have cost 1.5",
+        "No one has lost more than ε = 1.5 through releases under 'ward 3'",
         "no. 1",
         "ε = 1.5",
         "one patient",

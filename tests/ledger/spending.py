@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 
 from ppsets_core import Account, Calibration, Ledger, Plan, Records, plan
-from ppsets_core.ledger.cohort import Cohort
+from ppsets_core.ledger.charging import Cohort
 
 
 def records_of(scores: np.ndarray, **facts: object) -> Records:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.faults
 
 SCORES = np.random.default_rng(0).random(500)
 OF_VERSION = "WHERE name = 'version'"
-OTHERS = np.random.default_rng(1).random(500)
+OTHERS = np.random.default_rng(1).random(400)
 
 
 @pytest.fixture
@@ -41,7 +41,8 @@ def edit(path: Path, *statements: str) -> None:
 
 
 def release(ledger: Ledger, scores=SCORES, name: str = "ward", request: str | None = None):
-    return spend(ledger, 0.7, scores, name, m=50, request=request)
+    patients = np.array([f"{i} of {len(scores)}" for i in range(len(scores))])
+    return spend(ledger, 0.7, scores, name, m=50, request=request, patients=patients)
 
 
 def refused(path: Path) -> str:
@@ -135,7 +136,7 @@ def test_edited_by_hand(path, statement):
 
 @pytest.mark.parametrize(
     "statement",
-    ["DELETE FROM cohorts", "UPDATE cohorts SET nameless = x''", "UPDATE cohorts SET id = id + 1"],
+    ["DELETE FROM cohorts", "UPDATE cohorts SET named = x''", "UPDATE cohorts SET id = id + 1"],
 )
 def test_a_cohort_edited_by_hand_is_noticed_before_anyone_is_charged(path, statement):
     edit(path, statement)

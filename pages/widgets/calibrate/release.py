@@ -15,16 +15,12 @@ from ppsets_core import Account, Calibration, Ledger, Plan
 from ppsets_core.access import STEWARD
 from ppsets_core.data.counts import DescribedRecords, Selection
 from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.cohort import MOST_RECORDS
+from ppsets_core.ledger.charging import note_on_everyone
 from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import at_epsilon
 
 RELEASE = "release"
 COUNTING = "Pieces counted, nothing is charged yet:"
-WHOLE = (
-    f"More than {MOST_RECORDS:,} records are too many to count one by one: the ledger counts this data set as a whole, "
-    "by its name and as it is, and does not notice patients that it shares with others."
-)
 SEVERAL = "ε protects one record: a patient with several records loses up to several times as much."
 
 
@@ -77,7 +73,7 @@ def _offer(ledger: Ledger, records: DescribedRecords, planned: Plan, terms: Term
             "all releases under any name, nothing is released and nothing charged. A release cannot be taken back; "
             "it can be used as often as you like."
         ),
-        warnings=(*((WHOLE,) if len(records) > MOST_RECORDS else ()), *((SEVERAL,) if is_shared else ())),
+        warnings=(note_on_everyone(records, terms.account.name), SEVERAL if is_shared else ""),
         is_first="spent_release" not in st.session_state,
     )
 

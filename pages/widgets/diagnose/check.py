@@ -11,6 +11,7 @@ from pages.widgets.text import as_text, offer_download
 from ppsets_core import Records, one_per_patient
 from ppsets_core.access import CURATOR
 from ppsets_core.diagnose.set_table import SetTable
+from ppsets_core.ledger.charging import note_on_everyone
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import FAILS, FULL, HOLDS, OWN_VIEW, UNCLEAR, Check, Line, Promise
 from ppsets_core.method.plan import DIAGNOSIS
@@ -91,6 +92,7 @@ def _private(records: Records, calibration: BaseCalibration, batch: str, name: s
         opens="Release a private check …",
         verb="release",
         words=f"ε protects one {used.unit}. If someone lacks room, nothing is released. It cannot be taken back.",
+        warnings=(note_on_everyone(used, account.name),),
         is_first=False,
     )
 

@@ -63,8 +63,9 @@ def choose_settings() -> Settings:
     label, words = "Classes to learn, separated by commas", "those of the weights in use"
     named = st.text_input(label, key="tune_classes", placeholder=words, help=CLASSES_HELP)
     st.caption(
-        "ε is for one X-ray and counts once for each that a patient has. The number of X-rays and the classes count as "
-        "public. The loss and accuracy shown while it trains are not private: they are for the owner of the X-rays."
+        "ε is for one X-ray and counts once for each that a patient has. X-rays that name no patient count for "
+        "everyone in the account. The number of X-rays and the classes count as public. The loss "
+        "and accuracy shown while it trains are not private: they are for the owner of the X-rays."
     )
     classes = tuple(name.strip() for name in named.split(",")) if named.strip() else None
     return Settings(epochs, batch, rate, PrivacySettings(epsilon, delta, clip, classes))
@@ -117,7 +118,7 @@ def fine_tuning(
             report.said.append(epoch)
             report(epoch.epoch, epoch.epochs)
 
-        def charge(patients: Sequence[str]) -> None:
+        def charge(patients: Sequence[str | None]) -> None:
             report.check()
             assert payment is not None
             payment.charge(patients)
