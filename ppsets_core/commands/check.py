@@ -116,12 +116,12 @@ def _in_lines(found: Check) -> str:
         "By number of diagnoses in the set": tuple(line for line in found.by_size if line.records),
     }
     width = max(len(line.name) for lines in parts.values() for line in lines)
-    told = [found.words, ""]
+    shown = [found.words, ""]
     for title, lines in parts.items():
-        told += [title, *(f"  {line.name:<{width}}  {_numbers(line)}" for line in lines)] if lines else []
+        shown += [title, *(f"  {line.name:<{width}}  {_numbers(line)}" for line in lines)] if lines else []
     single = found.single
-    told += ["", f"Of {single.records:,} sets with one diagnosis {single.covered:,} were right.", OWN_VIEW]
-    return "\n".join(told)
+    shown += ["", f"Of {single.records:,} sets with one diagnosis {single.covered:,} were right.", OWN_VIEW]
+    return "\n".join(shown)
 
 
 def _numbers(line: Line) -> str:

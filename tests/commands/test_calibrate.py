@@ -44,10 +44,10 @@ def test_a_release_is_charged_written_and_explained(scores, capsys):
     assert f"have cost 1. Ledger: {scores.parent / 'home' / 'ledger.sqlite'}" in captured.err
     assert (calibration.unit, calibration.model) == ("patient", None)
     assert run(scores, "--json", "--all-records", "--dataset", "all", "--budget", "9") == 0
-    told = capsys.readouterr()
-    calibration = Calibration.from_json(told.out)
+    captured = capsys.readouterr()
+    calibration = Calibration.from_json(captured.out)
     assert (calibration.n, calibration.unit) == (1200, "record")
-    assert "a patient with several records loses up to several times as much" in told.err
+    assert "a patient with several records loses up to several times as much" in captured.err
 
 
 def test_a_known_data_set_keeps_its_budget(scores, capsys):
@@ -55,9 +55,9 @@ def test_a_known_data_set_keeps_its_budget(scores, capsys):
     assert run(scores, "--budget", "5", epsilon="0.5") == 2
     assert "is 1.5 already" in capsys.readouterr().err
     assert run(scores, epsilon="0.6") == 2
-    told = capsys.readouterr().err
-    assert "Not everyone in these records has room for ε = 0.6" in told
-    assert "ppsets ledger raise" in told
+    captured = capsys.readouterr().err
+    assert "Not everyone in these records has room for ε = 0.6" in captured
+    assert "ppsets ledger raise" in captured
     assert run(scores, epsilon="0.5") == 0
     (account,) = ledger(scores).accounts()
     assert (account.name, account.left) == ("ward", 0)
@@ -89,11 +89,11 @@ def test_a_paid_release_is_not_lost_when_its_file_cannot_be_written_after_the_dr
         assert run(scores, "--budget", "3", "--out", str(out.with_name("trivial.json")), epsilon="0.001") == 2
         assert "Nothing was charged" in capsys.readouterr().err
         assert run(scores, "--budget", "3", "--out", str(out)) == 2
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     (release,) = ledger(scores).releases()
-    assert Calibration.from_json(told.out) == release.calibration
+    assert Calibration.from_json(captured.out) == release.calibration
     for words in ("No space left", "charged to 'ward'", f"ledger export {release.id} --out"):
-        assert words in told.err
+        assert words in captured.err
     again = scores.parent / "again.json"
     assert main(["ledger", "export", str(release.id), "--out", str(again)]) == 0
     assert Calibration.from_json(again.read_text()) == release.calibration
@@ -111,9 +111,9 @@ def test_a_trivial_plan_spends_nothing_and_says_what_would_be_enough(scores, cap
     document = json.loads(capsys.readouterr().out)
     assert [target["threshold"] for target in document["targets"]] == [1]
     assert run(scores, "--budget", "3", epsilon="0.001") == 0
-    told = capsys.readouterr()
-    assert "you need" in told.out
-    assert "Budget of 'ward': 3, of which releases under this name have cost 0" in told.err
+    captured = capsys.readouterr()
+    assert "you need" in captured.out
+    assert "Budget of 'ward': 3, of which releases under this name have cost 0" in captured.err
     assert not ledger(scores).accounts()
 
 
@@ -160,9 +160,9 @@ def test_training_rows_are_never_calibrated_with(scores, capsys):
     rows = [f"{'train' if number % 2 else 'test'},{value!r}" for number, value in enumerate(values)]
     scores.write_text("\n".join(["split,score", *rows]))
     assert run(scores, "--budget", "4", "--json") == 0
-    told = capsys.readouterr()
-    assert json.loads(told.out)["n"] == 300
-    assert "300 rows of the training part are left out" in told.err
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["n"] == 300
+    assert "300 rows of the training part are left out" in captured.err
 
 
 def test_without_dask_a_cluster_says_what_to_install(scores, capsys, monkeypatch):

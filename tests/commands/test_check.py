@@ -34,10 +34,10 @@ def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     new, cal = str(files / "new.csv"), str(files / "cal.json")
     capsys.readouterr()
     assert main(["predict", new, "--calibration", cal, "--out", str(files / "sets.parquet"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["sets"]
-    assert [one["set"] for one in told] == [[CLASSES[i] for i in members] for members in expected]
-    assert [one["id"] for one in told[:2]] == ["n0", "n1"]
-    assert pq.read_table(files / "sets.parquet")["set"].to_pylist() == [one["set"] for one in told]
+    captured = json.loads(capsys.readouterr().out)["sets"]
+    assert [one["set"] for one in captured] == [[CLASSES[i] for i in members] for members in expected]
+    assert [one["id"] for one in captured[:2]] == ["n0", "n1"]
+    assert pq.read_table(files / "sets.parquet")["set"].to_pylist() == [one["set"] for one in captured]
     assert main(["predict", new, "--calibration", cal]) == 0
     lines = capsys.readouterr().out
     assert "n19" in lines
@@ -68,9 +68,9 @@ def test_a_private_check_is_charged_and_may_be_shown(files, by, capsys):
     assert (found["private"], found["n"], len(found["covered"])) == (True, 700, 14 if by else 1)
     assert all(low <= high for low, high in found["intervals"])
     assert main(command) == 0
-    told = capsys.readouterr().out
-    assert "noise counted" in told
-    assert "90% promised within each diagnosis" in told
+    captured = capsys.readouterr().out
+    assert "noise counted" in captured
+    assert "90% promised within each diagnosis" in captured
     ledger = Ledger(files / "l.sqlite")
     assert str(ledger.account("next year").spent) == "4.0"
     assert main(["ledger", "--ledger", str(files / "l.sqlite")]) == 0
@@ -87,10 +87,10 @@ def test_a_release_that_came_out_as_1_says_that_every_set_holds_every_diagnosis(
     assert (drawn.threshold, drawn.is_trivial, drawn.is_full) == (1.0, False, True)
     assert main(["predict", *files]) == main(["check", *files]) == 0
     assert main(["check", *files, "--private", "--epsilon", "1", *ledger]) == 0
-    told = capsys.readouterr().out
-    assert told.lower().count("every set holds every diagnosis") == 4
+    captured = capsys.readouterr().out
+    assert captured.lower().count("every set holds every diagnosis") == 4
     assert "every set holds every diagnosis" in calibration_report(drawn).lower()
-    assert "probability ≥ 0" not in told
+    assert "probability ≥ 0" not in captured
 
 
 def test_labelled_x_rays_are_checked_and_the_numbers_are_those_of_score(tmp_path, monkeypatch, capsys):

@@ -100,11 +100,11 @@ def test_sets_are_those_of_one_file(tmp_path, ledger, capsys, per, parts):
     capsys.readouterr()
     for path, out in ((csv, one), (folder, many)):
         assert main(["predict", str(path), "--calibration", cal, "--out", str(out), "--json"]) == 0
-    told, short = capsys.readouterr().out.split("\n}\n{", 1)
-    told, short = json.loads(told + "}"), json.loads("{" + short)
-    assert short["counts"] == told["counts"]
-    assert short["written"] == len(told["sets"]) == 500
-    assert short["notes"] == told["notes"]
+    whole, short = capsys.readouterr().out.split("\n}\n{", 1)
+    whole, short = json.loads(whole + "}"), json.loads("{" + short)
+    assert short["counts"] == whole["counts"]
+    assert short["written"] == len(whole["sets"]) == 500
+    assert short["notes"] == whole["notes"]
     assert len(list(many.iterdir())) > 1
     expected, found = pq.read_table(one), pq.read_table(many)
     assert found.replace_schema_metadata(None) == expected.replace_schema_metadata(None).cast(found.schema)

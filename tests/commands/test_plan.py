@@ -27,11 +27,11 @@ def test_json_is_the_plan_and_text_names_the_groups(capsys, options, expected):
     assert document == chosen.document()
     assert {"m", "rank", "level", "coverage_lower", "coverage_expected", "is_trivial"} <= set(document)
     assert main(command) == 0
-    told = capsys.readouterr().out
+    captured = capsys.readouterr().out
     if (per := expected.get("per")) is not None:
         assert (document["rank"], document["level"]) == (None, None)
-        assert f"{per}, {chosen.groups} of them, ε = 1 in each" in told
-        assert f"Within each {per}, the true diagnosis is in the set with probability at least 90%" in told
+        assert f"{per}, {chosen.groups} of them, ε = 1 in each" in captured
+        assert f"Within each {per}, the true diagnosis is in the set with probability at least 90%" in captured
 
 
 def test_text_names_every_choice_and_the_guarantee(capsys):

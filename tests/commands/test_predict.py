@@ -75,18 +75,22 @@ def test_unfamiliar_xrays_are_marked_and_raise_the_alarm(tmp_path, capsys):
         assert main([*asked, "--json", "--report", str(tmp_path / f"{unfamiliar}.html")]) == 0
         answer = json.loads(capsys.readouterr().out)
         assert [item["unfamiliar"] for item in answer["sets"]] == [unfamiliar] * 5
-        told = answer["novelty"]
-        assert (told["threshold"], told["compared with"], told["alarm"]) == (threshold, "the calibration", unfamiliar)
-        assert told["batch"] == {"unfamiliar": 5 * unfamiliar, "of": 5, "expected": pytest.approx(0.25)}
+        novelty = answer["novelty"]
+        assert (novelty["threshold"], novelty["compared with"], novelty["alarm"]) == (
+            threshold,
+            "the calibration",
+            unfamiliar,
+        )
+        assert novelty["batch"] == {"unfamiliar": 5 * unfamiliar, "of": 5, "expected": pytest.approx(0.25)}
         assert any(note.startswith("ALARM: 5 of 5") for note in answer["notes"]) is unfamiliar
         assert main(asked) == 0
         assert capsys.readouterr().out.count("[unfamiliar]") == 5 * unfamiliar
-        assert told["note"] in Read((tmp_path / f"{unfamiliar}.html").read_text(encoding="utf-8")).words
+        assert novelty["note"] in Read((tmp_path / f"{unfamiliar}.html").read_text(encoding="utf-8")).words
 
 
 def test_the_table_says_what_the_sets_are_and_are_not(folder, capsys):
     assert main(["predict", *images(folder), "--calibration", str(folder / "simulated.json")]) == 0
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     for words in (
         "chest-2.png",
         "is a simulation",
@@ -94,9 +98,9 @@ def test_the_table_says_what_the_sets_are_and_are_not(folder, capsys):
         "Coverage is an average",
         "flagged",
     ):
-        assert words in told.out
-    assert told.out.count("Not a medical device") == 1
-    assert "left out broken.png" in told.err
+        assert words in captured.out
+    assert captured.out.count("Not a medical device") == 1
+    assert "left out broken.png" in captured.err
 
 
 def test_a_trivial_calibration_is_marked_and_gives_every_class(folder, capsys):
@@ -115,9 +119,9 @@ def test_a_calibration_of_another_model_is_refused_and_one_of_this_model_is_not(
         path.write_text(calibrate(records_of(scores, model=model), 0.1, 5.0).to_json(), encoding="utf-8")
         for more in ([], ["--json"]):
             assert main(["predict", one, "--calibration", str(path), *more]) == answer
-            told = capsys.readouterr()
-            assert bool(told.out) is (answer == 0)
-            assert ("Calibrate with this model, or use the weights" in told.err) is (answer == 2)
+            captured = capsys.readouterr()
+            assert bool(captured.out) is (answer == 0)
+            assert ("Calibrate with this model, or use the weights" in captured.err) is (answer == 2)
 
 
 def test_each_diagnosis_has_its_own_cutoff(folder, tmp_path, capsys):

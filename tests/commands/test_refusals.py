@@ -141,11 +141,11 @@ def test_a_refusal_is_one_sentence_and_changes_nothing(place, tmp_path, monkeypa
     monkeypatch.setenv("PPSETS_HOME", str(tmp_path))
     before = sorted(os.walk("."))
     assert main(shlex.split(command)) == 2
-    told = capsys.readouterr()
-    last = told.err.splitlines()[-1]
+    captured = capsys.readouterr()
+    last = captured.err.splitlines()[-1]
     assert last.startswith("ppsets: ")
     assert words in last
-    assert told.out == ""
+    assert captured.out == ""
     assert sorted(os.walk(".")) == before
     assert Path("taken.csv").read_text() == "mine"
     ledger = tmp_path / "ledger.sqlite"

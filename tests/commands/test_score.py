@@ -50,14 +50,14 @@ def test_what_is_left_out_is_told_and_the_rest_is_scored(xrays, tmp_path, capsys
     out = tmp_path / "scores.csv"
     command = ["score", str(xrays), "--labels", str(labels), "--split", "a", "--out", str(out), "--json"]
     assert main(command) == 0
-    told = capsys.readouterr()
-    summary = json.loads(told.out)
+    captured = capsys.readouterr()
+    summary = json.loads(captured.out)
     assert summary["scored"] == 1
     assert rows_of(out)[0]["patient"] == "p1"
     reasons = {item["name"]: item["reason"] for item in summary["refused"]}
     assert "tuberculosis" in reasons["normal/normal-001.png"]
     assert "absent.png" in reasons
-    assert "left out absent.png" in told.err
+    assert "left out absent.png" in captured.err
 
 
 def test_x_rays_that_the_bundled_model_learnt_from_are_left_out_with_the_reason(tmp_path, capsys):
@@ -67,9 +67,9 @@ def test_x_rays_that_the_bundled_model_learnt_from_are_left_out_with_the_reason(
     first = xrays / "normal" / "normal-000.png"
     first.rename(first.with_name(f"{learnt}.png"))
     assert main(["score", str(xrays), "--out", str(tmp_path / "s.csv")]) == 0
-    told = capsys.readouterr()
-    assert "5 X-rays scored, 1 left out" in told.out
-    assert "that the bundled model was trained on" in told.err
+    captured = capsys.readouterr()
+    assert "5 X-rays scored, 1 left out" in captured.out
+    assert "that the bundled model was trained on" in captured.err
 
 
 def test_a_calibration_from_scored_xrays_is_refused_when_other_weights_predict(tmp_path, monkeypatch, capsys):

@@ -28,19 +28,19 @@ def small(tmp_path_factory):
 
 def trained(capsys, *command) -> tuple[dict, str]:
     assert main(["train", *map(str, command), "--json"]) == 0
-    told = capsys.readouterr()
-    return json.loads(told.out), told.err
+    captured = capsys.readouterr()
+    return json.loads(captured.out), captured.err
 
 
 def test_the_last_layer_of_the_bundled_model_by_default(xrays, tmp_path, capsys):
     (xrays / "normal" / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
     out = tmp_path / "tuned.safetensors"
-    result, told = trained(capsys, xrays, "--out", out, "--epochs", 3, "--batch-size", 8)
+    result, captured = trained(capsys, xrays, "--out", out, "--epochs", 3, "--batch-size", 8)
     assert result["xrays"] == 36
     assert result["classes"] == list(CLASSES)
-    assert "epoch 3/3" in told
-    assert "held out: accuracy" in told
-    assert "left out normal/broken.png" in told
+    assert "epoch 3/3" in captured
+    assert "held out: accuracy" in captured
+    assert "left out normal/broken.png" in captured
     layers = load_model(out).network.layer4.state_dict(), load_model().network.layer4.state_dict()
     assert all(torch.equal(layers[0][name], layers[1][name]) for name in layers[0])
 
@@ -55,13 +55,13 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
     assert main(["train", *map(str, [xrays, "--out", tmp_path / "x.safetensors", *command])]) == 2
     assert "say with --budget" in capsys.readouterr().err
     command += ["--budget", 1.5, "--dataset", "ward"]
-    result, told = trained(capsys, xrays, "--out", tmp_path / "private.safetensors", *command)
+    result, captured = trained(capsys, xrays, "--out", tmp_path / "private.safetensors", *command)
     assert result["classes"] == list(CLASSES)
     assert result["xrays"] == 35
-    assert "its label 'tuberculosis' is none of the classes to learn" in told
+    assert "its label 'tuberculosis' is none of the classes to learn" in captured
     assert 0.99 <= result["epsilon_spent"] <= 1
     assert result["delta"] == 0.001
-    assert "(ε, δ) protects each X-ray" in told
+    assert "(ε, δ) protects each X-ray" in captured
     assert load_model(result["out"]).temperature == 1
     (charged,) = Ledger(tmp_path / "ledger.sqlite").releases("ward")
     assert (charged.kind, charged.epsilon, charged.delta) == ("training", 1, Decimal("0.001"))
@@ -89,10 +89,10 @@ def _no_room(*of):
 
 def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
     command = ["--from", small, "--epochs", 1, "--batch-size", 8, "--classes", "viral-pneumonia, normal"]
-    result, told = trained(capsys, xrays, "--out", tmp_path / "two.safetensors", *command)
+    result, captured = trained(capsys, xrays, "--out", tmp_path / "two.safetensors", *command)
     assert result["xrays"] == 24
     assert load_model(result["out"]).classes == ("viral-pneumonia", "normal")
-    assert "its label 'bacterial-pneumonia' is none of the classes to learn" in told
+    assert "its label 'bacterial-pneumonia' is none of the classes to learn" in captured
     labels = tmp_path / "labels.csv"
     labels.write_text("file,label\nnormal-000.png,normal\nnormal-001.png,normal\n")
     command = ["train", xrays, "--labels", labels, "--from", small, "--out", tmp_path / "a.safetensors"]
@@ -101,7 +101,7 @@ def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "words"),
     [
         (["--dp-delta", "1e-5"], "--dp-epsilon"),
         (["--dataset", "ward"], "--dp-epsilon"),
@@ -114,9 +114,9 @@ def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
         (["--split", "train"], "--labels"),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_a_sentence(xrays, small, tmp_path, capsys, options, told):
+def test_what_does_not_go_together_is_refused_in_a_sentence(xrays, small, tmp_path, capsys, options, words):
     start = [] if "--from" in options else ["--from", small]
     assert main(["train", str(xrays), "--out", str(tmp_path / "a.safetensors"), *start, *options]) == 2
     error = capsys.readouterr().err
-    assert told in error.splitlines()[-1]
+    assert words in error.splitlines()[-1]
     assert not (tmp_path / "a.safetensors").exists()
