@@ -69,6 +69,6 @@ class KeptMarks:
 
 
 def _key(row: SetRow) -> tuple[str, bytes, bytes, tuple[str, ...]]:
-    """The same for a set as it is shown and as it is exported."""
+    """Identify a set, alike as it is shown and as it is exported."""
     seen, members = hashlib.sha256(row.thumbnail).digest(), row.table.members[row.number].tobytes()
     return row.name, seen, members, class_names(row.classes)

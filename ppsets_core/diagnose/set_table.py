@@ -179,7 +179,7 @@ class SetTable:
         return f"Not checked: {seen:,} {why}."
 
     def shown(self) -> "SetTable":
-        """The same sets with the classes as people read them, for screens and reports."""
+        """These sets with the classes as people read them, for screens and reports."""
         names, drawn = class_names(self.classes), self.calibration
         named = replace(drawn, classes=names if drawn.classes else ())
         return replace(self, records=replace(self.records, classes=names), calibration=named)

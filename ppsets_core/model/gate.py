@@ -22,32 +22,27 @@ from ppsets_core.xrays.picture import Header, Picture
 BUNDLED = MODELS / "chest_xray_gate.npz"
 SIDE = 32
 
+# Computed and digital radiography, scanned films, and modalities that say nothing (other, secondary capture).
 XRAY_MODALITIES = {"", "CR", "DX", "DR", "RG", "XR", "OT", "SC"}
-"""Computed and digital radiography, scanned films, and modalities that say nothing (other, secondary capture)."""
 CHEST_PARTS = ("CHEST", "THORAX", "LUNG", "RIB", "TORSO", "TRUNK")
+# Words for other parts of the body. Any other word is ignored: it may mean the chest in another language.
 OTHER_PARTS = re.compile(
     "ABDOM|BRAIN|SKULL|HEAD|FACE|FACIAL|ORBIT|SINUS|NASAL|MANDIB|MAXILL|DENTAL|TEETH|NECK|SPINE|SACR|COCCYX|PELVI|BREAST|"
     "KIDNEY|BLADDER|COLON|STOMACH|HUMERUS|ELBOW|FOREARM|WRIST|HAND|FINGER|THUMB|SHOULDER|FEMUR|THIGH|KNEE|TIBIA|FIBULA|"
     r"ANKLE|FOOT|CALCANEUS|EXTREMITY|\b(UPPER|LOWER)? ?(ARM|HIP|JAW|LEG|TOE)S?\b"
 )
-"""Words for other parts of the body. Any other word is ignored: it may mean the chest in another language."""
 SIDE_VIEWS = ("LL", "RL", "LAT")
 OBLIQUE_VIEWS = {"LAO", "RAO", "LPO", "RPO", "LLO", "RLO"}
 
 SMALLEST = 64
-COLOUR = 0.1
-"""Mean max − min of R, G, B from which a picture counts as coloured; a scan's tint or a coloured marker stays below."""
-CONTRAST = 0.008
-"""Range of greys below which there is nothing to see; a 12-bit X-ray in a 16-bit file has 0.04 or more."""
-SHAPES = (0.45, 4.0)
-"""Width ÷ height without margins; 0.84 to 3.4 in the training X-rays."""
-MOST_SHADING = 0.95
-"""Share of the greys' variance that a slope may explain; in X-rays it explains a half, 0.92 at most."""
+COLOUR = 0.1  # mean max − min of R, G, B from which a picture counts as coloured; a tint or a marker stays below
+CONTRAST = 0.008  # range of greys below which there is nothing to see; a 12-bit X-ray in 16 bits has 0.04 or more
+SHAPES = (0.45, 4.0)  # width ÷ height without margins; 0.84 to 3.4 in the training X-rays
+MOST_SHADING = 0.95  # share of the greys' variance that a slope may explain; in X-rays a half, 0.92 at most
+# A picture of TYPICAL misfit passes if the network finds an upright chest X-ray likelier than not. Each unit of misfit
+# less or more is worth WEIGHT in the logarithm of the odds. X-rays have 1 to 3, photographs about 8.
 TYPICAL, WEIGHT = 3.5, 1.5
-"""A picture of TYPICAL misfit passes if the network finds an upright chest X-ray likelier than not; each unit of misfit
-less or more is worth WEIGHT in the logarithm of the odds. X-rays have 1 to 3, photographs about 8."""
-CLEARLY = 2
-"""How many times likelier than upright another orientation must be to be named."""
+CLEARLY = 2  # how many times likelier than upright another orientation must be to be named
 
 WANTED = "Give a frontal chest X-ray (PA or AP)."
 OTHER = f"Does not look like an upright chest X-ray. {WANTED}"
@@ -62,8 +57,8 @@ class Kind(NamedTuple):
     inverted: bool
 
 
+# The network's last output is for anything else.
 KINDS = tuple(Kind(quarters, inverted) for inverted in (False, True) for quarters in range(4))
-"""Every kind of chest X-ray; the network's last output is for anything else."""
 
 
 def why_not_a_chest_xray(picture: Picture) -> str:

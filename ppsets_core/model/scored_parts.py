@@ -5,8 +5,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from ppsets_core.files import Refused
 from ppsets_core.files.names import plain_cell, same_names
 from ppsets_core.method.plan import NOVELTY
 from ppsets_core.model.folder_records import known_patients, label_numbers
-from ppsets_core.xrays.folder import XrayFolder, single_threaded
+from ppsets_core.xrays.folder import XrayFolder
 
 if TYPE_CHECKING:
     from ppsets_core.model import FolderPrediction, XrayModel
@@ -96,8 +95,7 @@ def write_part(job: PartJob, one_core: bool = False) -> int:
     model = _model(job.weights)
     if model.fingerprint != job.fingerprint:
         raise FileError("The weights on the cluster are others than on this machine. Give both the same file.")
-    with single_threaded() if one_core else nullcontext():
-        predicted = predict_folder(model, job.folder)
+    predicted = predict_folder(model, replace(job.folder, threads=0) if one_core else job.folder)
     numbers, unknown = label_numbers(model, predicted.names, predicted.labels)
     kept = [place for place, number in enumerate(numbers) if number >= 0]
     columns = {

@@ -9,34 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
-from pydicom import config, dcmread
+from pydicom import config, dcmread, uid
 from pydicom.dataset import Dataset
 from pydicom.encaps import get_frame
 from pydicom.pixels import get_decoder
 from pydicom.pixels.decoders.base import Decoder
-from pydicom.uid import (
-    UID,
-    ExplicitVRBigEndian,
-    ExplicitVRLittleEndian,
-    ImplicitVRLittleEndian,
-    JPEGLossless,
-    JPEGLosslessSV1,
-    JPEGLSTransferSyntaxes,
-    JPEGTransferSyntaxes,
-    RLELossless,
-)
 from pydicom.valuerep import PersonName
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import shown_name
-from ppsets_core.xrays.limits import (
-    TOO_MANY_PARTS,
-    ReadLimitedBytes,
-    check_pixels,
-    check_scans,
-    jpeg_size,
-    room_for,
-)
+from ppsets_core.xrays import limits
 from ppsets_core.xrays.picture import NOBODY, PATIENT_AND_STUDY, UIDS, Header, grey_and_chroma, unit_range
 
 # pydicom and highdicom quote files, patients' names too, in warnings and logs: silence them.
@@ -56,7 +38,7 @@ USED = [
     *("VOILUTFunction", "VOILUTSequence", "WindowCenter", "WindowWidth"),
     *("BodyPartExamined", "Modality", "ViewPosition", "SpecificCharacterSet", *UIDS, *PATIENT_AND_STUDY),
 ]
-LOSSLESS_JPEG = (JPEGLossless, JPEGLosslessSV1)
+LOSSLESS_JPEG = (uid.JPEGLossless, uid.JPEGLosslessSV1)
 VALID_UID = r"(0|[1-9]\d*)(\.(0|[1-9]\d*))*"
 LONGEST = 64 * 3  # a name's letters, in each of its three scripts
 EXPORT = "Export it as 'Explicit VR Little Endian' (uncompressed) or as PNG."
@@ -67,14 +49,14 @@ def decode_dicom(data: bytes) -> tuple[np.ndarray, float, Header]:
     if DEFLATED in data:
         raise FileError(f"Deflated DICOM could expand without bound, so it is not read. {EXPORT}")
     dataset = _read(data)
-    with room_for(*_size(dataset)):
+    with limits.room_for(*_size(dataset)):
         return *_decoded(dataset), _header(dataset)
 
 
 def stored_values(data: bytes) -> tuple[np.ndarray, Dataset, bool]:
     """Stored values, header, and whether low values are bright, of a file that `decode_dicom` accepts."""
     dataset = _read(data)
-    with room_for(*_size(dataset)):
+    with limits.room_for(*_size(dataset)):
         return _pixels(dataset), dataset, dataset.get("PhotometricInterpretation") == "MONOCHROME1"
 
 
@@ -97,7 +79,7 @@ def _header(dataset: Dataset) -> Header:
 def _identity(dataset: Dataset) -> Mapping[str, str]:
     """Patient and study, if the file has identifiers that another file can refer to."""
     uids = {name: str(dataset.get(name, "")) for name in UIDS}
-    if not all(len(uid) <= 64 and re.fullmatch(VALID_UID, uid) for uid in uids.values()):
+    if not all(len(one) <= 64 and re.fullmatch(VALID_UID, one) for one in uids.values()):
         return NOBODY
     values = {name: dataset.get(name) for name in PATIENT_AND_STUDY}
     return uids | {name: str(v) for name, v in values.items() if isinstance(v, str | PersonName) and len(v) <= LONGEST}
@@ -105,11 +87,11 @@ def _identity(dataset: Dataset) -> Mapping[str, str]:
 
 def _read(data: bytes) -> Dataset:
     """Read the tags that are used, checking each one's length before pydicom converts it."""
-    file = ReadLimitedBytes(data, MAX_DICOM_READS)
+    file = limits.ReadLimitedBytes(data, MAX_DICOM_READS)
     try:
         dataset = dcmread(file, force=True, specific_tags=USED)
     except OSError as error:
-        raise FileError(TOO_MANY_PARTS) if file.left < 0 else error from None
+        raise FileError(limits.TOO_MANY_PARTS) if file.left < 0 else error from None
     for tag in dataset.keys() - {PIXEL_DATA}:
         if len(getattr(dataset.get_item(tag), "value", None) or b"") > MAX_TAG_BYTES:
             raise FileError(f"One of its tags is longer than any of an X-ray. {EXPORT}")
@@ -123,45 +105,45 @@ def _size(dataset: Dataset) -> tuple[int, int]:
     if (frames := int(dataset.get("NumberOfFrames") or 1)) > 1:
         raise FileError(f"It holds {frames} frames (a film or a volume); an X-ray has one. Export the frame you mean.")
     size = int(dataset.Columns), int(dataset.Rows)
-    check_pixels(*size)
+    limits.check_pixels(*size)
     return size
 
 
 def _pixels(dataset: Dataset) -> np.ndarray:
     """The stored values: (rows, columns), or (rows, columns, 3) for colour."""
     syntax = _transfer_syntax(dataset)
-    if syntax == RLELossless and len(dataset.PixelData) > MAX_RLE_BYTES:
+    if syntax == uid.RLELossless and len(dataset.PixelData) > MAX_RLE_BYTES:
         raise FileError(f"Its run-length compressed picture is too large. {EXPORT}")
     if not (decoder := _decoder(syntax)):
         raise FileError(
             f"Compressed as '{shown_name(syntax.name)}', for which no decoder is installed. {_remedy(syntax)}"
         )
-    if syntax.is_compressed and syntax != RLELossless:
+    if syntax.is_compressed and syntax != uid.RLELossless:
         _check_compressed(dataset, syntax)
     plugin = "pillow" if "pillow" in decoder.available_plugins else ""  # equal greys whatever else is installed
     return decoder.as_array(dataset, index=0, decoding_plugin=plugin)[0]
 
 
-def _remedy(syntax: UID) -> str:
+def _remedy(syntax: uid.UID) -> str:
     if syntax in LOSSLESS_JPEG:
         return f"'pip install python-gdcm' adds one. Or: {EXPORT[0].lower()}{EXPORT[1:]}"
     return EXPORT
 
 
-def _check_compressed(dataset: Dataset, syntax: UID) -> None:
+def _check_compressed(dataset: Dataset, syntax: uid.UID) -> None:
     """The compressed picture's own header must not announce another size than the tags that were checked."""
     frame = get_frame(dataset.PixelData, 0, number_of_frames=1)
-    if syntax in (*LOSSLESS_JPEG, *JPEGLSTransferSyntaxes):  # of more than 8 bits, unknown to Pillow
-        size = jpeg_size(frame)
+    if syntax in (*LOSSLESS_JPEG, *uid.JPEGLSTransferSyntaxes):  # of more than 8 bits, unknown to Pillow
+        size = limits.jpeg_size(frame)
     else:
-        with Image.open(ReadLimitedBytes(frame), formats=("JPEG", "JPEG2000")) as image:
+        with Image.open(limits.ReadLimitedBytes(frame), formats=("JPEG", "JPEG2000")) as image:
             size = image.size
-    check_pixels(*size)
-    if syntax in JPEGTransferSyntaxes:
-        check_scans(frame, *size)
+    limits.check_pixels(*size)
+    if syntax in uid.JPEGTransferSyntaxes:
+        limits.check_scans(frame, *size)
 
 
-def _decoder(syntax: UID) -> Decoder | None:
+def _decoder(syntax: uid.UID) -> Decoder | None:
     try:
         decoder = get_decoder(syntax)
     except NotImplementedError:
@@ -169,12 +151,14 @@ def _decoder(syntax: UID) -> Decoder | None:
     return decoder if decoder.is_available else None
 
 
-def _transfer_syntax(dataset: Dataset) -> UID:
+def _transfer_syntax(dataset: Dataset) -> uid.UID:
     """The declared one; files without a preamble do not say, and are as they parsed."""
     if declared := dataset.file_meta.get("TransferSyntaxUID"):
         return declared
     implicit, little = dataset.original_encoding
-    syntax = ImplicitVRLittleEndian if implicit else ExplicitVRLittleEndian if little else ExplicitVRBigEndian
+    syntax = (
+        uid.ImplicitVRLittleEndian if implicit else uid.ExplicitVRLittleEndian if little else uid.ExplicitVRBigEndian
+    )
     dataset.file_meta.TransferSyntaxUID = syntax
     return syntax
 

@@ -4,8 +4,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -20,11 +18,9 @@ from ppsets_core.xrays.picture import HEAD, Picture, decode, kind_of, why_not_a_
 USABLE = "Usable are PNG, JPEG, TIFF and DICOM files, in a folder, in a zip, or several at once."
 TABLES = (".csv", ".tsv")
 THREADS = min(4, os.cpu_count() or 1)
-AHEAD = 2 * THREADS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_single_threaded = ContextVar("single_threaded", default=False)
 
 
 @dataclass(frozen=True)
@@ -38,12 +34,14 @@ class Xray:
 
 @dataclass(frozen=True)
 class XrayFolder:
-    """What `read_folder` found. `notes` are sentences about all of it, such as where the labels come from."""
+    """What `read_folder` found. `notes` are sentences about all of it, such as where the labels come from; `threads`
+    read ahead while pictures are decoded, 0 where each of several worker processes has one core."""
 
     xrays: tuple[Xray, ...]
     refused: tuple[Refused, ...]
     notes: tuple[str, ...]
     _entries: tuple[Entry, ...] = field(repr=False)
+    threads: int = THREADS
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -77,7 +75,7 @@ class XrayFolder:
             except FileError as error:
                 return Refused(entry.name, str(error))
 
-        for xray, picture in zip(self.xrays, prefetch(read, self._entries), strict=True):
+        for xray, picture in zip(self.xrays, prefetch(read, self._entries, self.threads), strict=True):
             if isinstance(picture, Refused):
                 refused.append(picture)
             else:
@@ -156,27 +154,17 @@ def _nothing_usable(title: str, refused: tuple[Refused, ...]) -> str:
     return text
 
 
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """Decode without extra threads within: each of several worker processes has one core."""
-    token = _single_threaded.set(True)
-    try:
-        yield
-    finally:
-        _single_threaded.reset(token)
-
-
-def prefetch(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """`map(work, items)` on a few threads, at most AHEAD results waiting. Stopping early ends the threads."""
-    if _single_threaded.get():
+def prefetch(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """`map(work, items)` on a few threads, two results for each waiting at most. Stopping early ends the threads."""
+    if not threads:
         yield from map(work, items)
         return
     pending: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(THREADS, "xray-reader") as pool:
+    with ThreadPoolExecutor(threads, "xray-reader") as pool:
         try:
             for item in items:
                 pending.append(pool.submit(work, item))
-                if len(pending) > AHEAD:
+                if len(pending) > 2 * threads:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()

@@ -6,20 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-EVEN = 0.05
-"""A margin's pixels differ by less than this share of the picture's range of greys."""
-ALIKE = 0.97
-"""Share of a line's pixels that must be alike; a letter or a speck of dust in a margin does not make it an X-ray."""
-LARGEST_CUT, PASSES = 0.35, 3
-"""Share that one pass may take from an edge, and the passes: a white margin may lie around a black one."""
-DARK, MIDDLE, BRIGHT = 1, 50, 99
-"""Percentiles of the greys: the first becomes 0, the last 1, and that between them the middle grey."""
-POWERS = (0.3, 3.5)
-"""The powers that may move the middle grey."""
-SAMPLED = 128
-"""About how many rows and columns of a large picture are looked at, which makes it fast at any size."""
-REDUCING_GAP = 3
-"""A picture this many times larger than the square is thinned out by whole steps first, at no visible loss."""
+EVEN = 0.05  # a margin's pixels differ by less than this share of the picture's range of greys
+ALIKE = 0.97  # share of a line's pixels that must be alike: a letter or a speck of dust does not make it an X-ray
+LARGEST_CUT, PASSES = 0.35, 3  # share that one pass may take from an edge: a white margin may lie around a black one
+DARK, MIDDLE, BRIGHT = 1, 50, 99  # percentiles of the greys: the first becomes 0, the last 1
+POWERS = (0.3, 3.5)  # that may move the middle grey
+SAMPLED = 128  # about how many rows and columns of a large picture are looked at, which makes it fast at any size
+REDUCING_GAP = 3  # a picture this many times larger than the square is thinned out by whole steps first
 
 
 class Frame(NamedTuple):

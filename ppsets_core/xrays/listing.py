@@ -215,16 +215,13 @@ def _open_archive(file: One, name: str) -> zipfile.ZipFile:
     """Open through a new handle where that is free (a path, bytes in memory); it closes with the archive."""
     own: io.BufferedIOBase | None = None
     try:
-        if isinstance(file, io.BytesIO):
-            own = io.BytesIO(file.getvalue())
-        elif isinstance(file, (str, Path)):
-            own = io.BufferedReader(io.FileIO(file))
+        if isinstance(file, (str, Path)):
+            file = own = io.BufferedReader(io.FileIO(file))
+        elif isinstance(file, io.BytesIO):
+            file = own = io.BytesIO(file.getvalue())
+        archive = open_zip(file, MAX_DIRECTORY_BYTES)
     except OSError as error:
         raise FileError(f"{name}: The file cannot be opened ({error.strerror}).") from error
-    handle = file if own is None else own
-    assert not isinstance(handle, (str, Path))
-    try:
-        archive = open_zip(handle, MAX_DIRECTORY_BYTES)
     except FileError as error:
         if own is not None:
             own.close()

@@ -14,23 +14,12 @@ from PIL import Image, ImageChops, JpegImagePlugin, PngImagePlugin, TiffImagePlu
 from ppsets_core.errors import FileError, MissingPackageError, need
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
 from ppsets_core.files.names import shown_name
+from ppsets_core.xrays import limits
 from ppsets_core.xrays.frame import Frame, find_frame
-from ppsets_core.xrays.limits import (
-    LARGE_PIXELS,
-    MAX_BYTES,
-    TOO_MANY_BYTES,
-    TOO_MANY_PIXELS,
-    ReadLimitedBytes,
-    check_pixels,
-    check_scans,
-    check_tiff,
-    room_for,
-)
 
 Kind = Literal["PNG", "JPEG", "TIFF", "DICOM"]
 
-HEAD = 132
-"""How many of a file's first bytes tell its format."""
+HEAD = 132  # how many of a file's first bytes tell its format
 PICTURES: tuple[tuple[bytes, Kind], ...] = (
     (b"\x89PNG\r\n\x1a\n", "PNG"),
     (b"\xff\xd8\xff", "JPEG"),
@@ -104,15 +93,15 @@ def read_picture(
     pixels."""
     name = shown_name(name or name_of(file) or "X-ray")
     try:
-        return decode(read_bytes(file, MAX_BYTES + 1), name, at_least)
+        return decode(read_bytes(file, limits.MAX_BYTES + 1), name, at_least)
     except FileError as error:
         raise FileError(f"{name}: {error}") from error.__cause__
 
 
 def decode(data: bytes, name: str, at_least: int | None = None) -> Picture:
     """Decode bytes as `read_picture` does; the FileError's text is the reason alone, without the name."""
-    if len(data) > MAX_BYTES:
-        raise FileError(TOO_MANY_BYTES)
+    if len(data) > limits.MAX_BYTES:
+        raise FileError(limits.TOO_MANY_BYTES)
     if not (kind := kind_of(data[:HEAD])):
         raise FileError(why_not_a_picture(data[:HEAD]))
     try:
@@ -126,7 +115,7 @@ def decode(data: bytes, name: str, at_least: int | None = None) -> Picture:
     except (FileError, MissingPackageError):
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise FileError(TOO_MANY_PIXELS) from error
+        raise FileError(limits.TOO_MANY_PIXELS) from error
     except MemoryError as error:
         raise FileError("There is not enough memory to decode it; export the X-ray at a smaller size.") from error
     except Exception as error:  # decoders meet hostile bytes in ways no list of exceptions covers
@@ -172,7 +161,7 @@ def _resemblance(head: bytes) -> str:
 
 def _smaller(grey: np.ndarray, at_least: int) -> np.ndarray:
     """Average blocks of a picture far larger than any X-ray, as several wait in memory to be classified."""
-    factor = min(math.ceil(math.sqrt(grey.size / LARGE_PIXELS)), min(grey.shape) // at_least)
+    factor = min(math.ceil(math.sqrt(grey.size / limits.LARGE_PIXELS)), min(grey.shape) // at_least)
     if factor < 2:
         return grey
     rows, columns = (side // factor for side in grey.shape)
@@ -182,16 +171,16 @@ def _smaller(grey: np.ndarray, at_least: int) -> np.ndarray:
 
 def _decode_with_pillow(data: bytes, kind: Kind, at_least: int | None) -> tuple[np.ndarray, float]:
     if kind == "TIFF":
-        check_tiff(data)
-    with Image.open(ReadLimitedBytes(data), formats=PILLOW_FORMATS) as image:
-        check_pixels(*image.size)
+        limits.check_tiff(data)
+    with Image.open(limits.ReadLimitedBytes(data), formats=PILLOW_FORMATS) as image:
+        limits.check_pixels(*image.size)
         if kind == "JPEG":
-            check_scans(data, *image.size)
+            limits.check_scans(data, *image.size)
         if isinstance(image, PngImagePlugin.PngImageFile) and image.is_animated:
             raise FileError(f"An animation of {image.n_frames} pictures; an X-ray has one. Save the one you mean.")
         if at_least:
             image.draft(None, (at_least, at_least))
-        with room_for(*image.size):
+        with limits.room_for(*image.size):
             image.load()
             grey, chroma = grey_and_chroma(image)
         return _upright(grey, _orientation(image)), chroma

@@ -7,7 +7,8 @@ import torch
 
 from ppsets_core.errors import InputError
 from ppsets_core.model import load_model, predict, predict_folder
-from ppsets_core.xrays import read_folder, read_picture
+from ppsets_core.model.prediction import heat_map
+from ppsets_core.xrays import Picture, read_folder, read_picture
 from tests.model.chests import CLASSES, chest, picture, png_folder
 from tests.xrays.samples import dicom, png, upload, zipped
 
@@ -106,3 +107,32 @@ def test_torchs_compiler_is_not_imported_for_a_prediction_and_can_be_afterwards(
         "import torch._dynamo.utils; assert callable(torch._dynamo.optimize)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("shape", [(180, 220), (300, 120), (30, 30)])
+def test_the_heat_lies_on_the_whole_xray(model, shape):
+    xray = picture("bacterial-pneumonia", 1, height=shape[0], width=shape[1])
+    maps = [heat_map(model, xray, index) for index in range(3)]
+    for heat in maps:
+        assert heat.shape == shape
+        assert heat.dtype == np.float32
+        assert heat.min() >= 0
+        assert heat.max() <= 1
+    assert max(heat.max() for heat in maps) == 1
+    total = sum(maps)
+    assert all(edge.any() for edge in (total[0], total[-1], total[:, 0], total[:, -1]))
+
+
+def test_there_is_no_heat_on_a_margin(model):
+    xray = Picture("bordered.png", np.pad(picture("bacterial-pneumonia", 1).grey, 50), 0.0)
+    for index in range(3):
+        heat = heat_map(model, xray, index)
+        heat[46:-46, 46:-46] = 0
+        assert not heat.any()
+
+
+def test_classes_have_different_maps_and_one_that_is_not_there_is_refused(model):
+    xray = picture("viral-pneumonia", 2)
+    assert not np.allclose(heat_map(model, xray, 0), heat_map(model, xray, 1))
+    with pytest.raises(InputError, match="no class 3"):
+        heat_map(model, picture(), 3)

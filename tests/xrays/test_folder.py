@@ -1,12 +1,13 @@
 """What read_folder makes of bad files, and its stream of pictures."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_folder
-from ppsets_core.xrays.folder import AHEAD, single_threaded
+from ppsets_core.xrays.folder import THREADS
 
 from .samples import dicom, film, png, upload, zipped
 
@@ -55,18 +56,16 @@ def test_pictures_come_in_order_and_reading_stays_a_few_ahead(tmp_path):
     read = [picture.name for _, picture in stream]
     assert read == sorted(read)
     assert sorted([*read, *(one.name for one in refused)]) == [xray.name for xray in folder.xrays[1:]]
-    assert len(read) <= AHEAD + 1
+    assert len(read) <= 2 * THREADS + 1
     assert _readers() == 0
 
 
-def test_alone_nothing_is_read_ahead_and_the_same_comes_out():
+def test_without_threads_nothing_is_read_ahead_and_the_same_comes_out():
     folder = _folder({f"{i}.png": PICTURE for i in range(5)})
-    with single_threaded():
-        stream = folder.pictures()
-        names = [next(stream).name]
-        assert _readers() == 0
-        names += [picture.name for picture in stream]
-    assert names == [picture.name for picture in folder.pictures()]
+    stream = replace(folder, threads=0).pictures()
+    names = [next(stream).name]
+    assert _readers() == 0
+    assert [*names, *(picture.name for picture in stream)] == [picture.name for picture in folder.pictures()]
 
 
 def test_stopping_early_ends_the_threads():

@@ -72,7 +72,7 @@ def _choose_heat(row: SetRow, examined: Examined) -> np.ndarray | None:
     )
     if number < 0:
         return None
-    from ppsets_core.model.gradcam import heat_map
+    from ppsets_core.model.prediction import heat_map
 
     st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
     picture = read_picture(row.thumbnail, row.name)
