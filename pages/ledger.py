@@ -46,6 +46,10 @@ def main() -> None:
         "Releases from other patients under one name may cost more than its budget together: no patient loses more. "
         "Patients are kept only as hashes made with this ledger's key, and what each has lost is shown to nobody."
     )
+    with st.expander("What has one patient lost?"):
+        st.write("The bound that holds for everyone, from public numbers alone. It may be printed and told to anyone.")
+        name = st.selectbox("Released under", [account.name for account in accounts], key="lost_under")
+        st.code(ledger.loss_in_words(name), language=None, wrap_lines=True)
     if may(STEWARD):
         raise_budget_step(ledger, accounts)
     _spending(ledger)

@@ -9,7 +9,7 @@ from ppsets_core import Calibration
 from tests.browser import driving as ui
 from tests.browser.samples import score_file
 from tests.reports.reading import Read
-from tests.reports.registry_schema import SCHEMA
+from tests.reports.test_registry import SCHEMA
 
 FORM = {"Who publishes it": "St. Mary's", "Region of the records": "Bavaria", "Who answers for the entry": "A. Steward"}
 

@@ -74,17 +74,6 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     assert any("ppsets predict \"$PPSETS_DATA\"/'my ward_1/' --calibration" in one.value for one in at.code)
 
 
-def test_a_bad_row_costs_nothing_and_is_named(screen, data, ledger):
-    frame = records_frame(900)
-    frame.loc[800, "viral"] = 1.5
-    write_parts(frame, data / "ward", 3)
-    at = read(screen("calibrate"))
-    release(at)
-    finish(at, "prepare_release")
-    assert "ward/part-00002.parquet, row 201, column 'viral': the probability is outside" in texts(at)
-    assert ledger.releases() == []
-
-
 def test_only_folders_of_parquet_below_the_data_directory_are_listed(data, tmp_path, monkeypatch):
     for name in ("a/scores", "b", "c/site=1", "c/site=2", "_hidden", ".hidden"):
         (data / name).parent.mkdir(parents=True, exist_ok=True)

@@ -51,7 +51,11 @@ def run_splits(at, splits: int, over: str = "epsilon"):
 
 
 def test_random_splits_over_each_parameter_in_one_session(explore):
-    at = explore("Random splits")
+    at = run_splits(explore("Random splits"), 1000)
+    at.session_state["explore_job"].cancel()
+    at = finish(at, "explore_job")
+    assert "Cancelled" in texts(at)
+    assert not figures(at)
     axes = {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}
     for over, axis in axes.items():
         at = finish(run_splits(at, 20, over), "explore_job")
@@ -63,14 +67,6 @@ def test_random_splits_over_each_parameter_in_one_session(explore):
         assert "20 random splits" in texts(at)
     (point,) = [each for each in at.select_slider if each.key.startswith("explore_point")]
     assert point.value in range(100, 1401), "another run has points of its own"
-
-
-def test_a_run_can_be_cancelled(explore):
-    at = run_splits(explore("Random splits"), 1000)
-    at.session_state["explore_job"].cancel()
-    at = finish(at, "explore_job")
-    assert "Cancelled" in texts(at)
-    assert not figures(at)
 
 
 def test_inside_a_release_draws_are_kept_until_the_settings_change(explore):
@@ -104,6 +100,8 @@ def test_every_file_is_explored_only_if_it_is_said_to_be_public(explore, score_c
     say_public(at, "mine.csv", score_csv(300))
     assert "mine.csv: 300 records, used as public" in texts(at)
     assert button(at, "Run")
+    say_public(at, "many.csv", b"score\n" + b"0.25\n" * 20_001)
+    assert "Of these, 20,000 drawn at random are looked at." in texts(at)
     at.file_uploader[0].set_value(("scores.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
     assert not at.checkbox(key="explore_is_public").value
     assert "used as public" not in texts(at)
@@ -112,6 +110,8 @@ def test_every_file_is_explored_only_if_it_is_said_to_be_public(explore, score_c
     say_public(at, "bad.csv", b"score\n7\n")
     assert "bad.csv" in at.error[0].value.replace("\\", "")
     assert at.tabs
+    at.segmented_control(key="explore_source").set_value("Simulated").run()
+    assert "no patient is behind these records" in texts(at)
 
 
 def test_records_under_the_name_of_a_privacy_budget_are_refused_whatever_is_ticked(explore, ledger):
@@ -121,16 +121,6 @@ def test_records_under_the_name_of_a_privacy_budget_are_refused_whatever_is_tick
     say_public(at, "Ward.csv", file)
     assert "The ledger keeps a privacy budget under this file's name" in texts(at)
     assert "used as public" not in texts(at)
-
-
-def test_of_a_very_large_file_a_part_is_looked_at_and_simulated_records_have_no_patient(explore):
-    at = explore("Inside a release")
-    say_public(at, "many.csv", b"score\n" + b"0.25\n" * 20_001)
-    assert "Of these, 20,000 drawn at random are looked at." in texts(at)
-    assert not at.error
-    at.segmented_control(key="explore_source").set_value("Simulated").run()
-    assert "no patient is behind these records" in texts(at)
-    assert figures(at)
 
 
 def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypatch):

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets import demo
 from pages.widgets.session import bundled_scores
-from ppsets_core import Calibration, Ledger, one_per_patient, plan
+from ppsets_core import Calibration, one_per_patient, plan
 from ppsets_core.data import bundled
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.ledger.spending import spend
@@ -80,9 +80,3 @@ def test_missing_bundled_scores_are_told(app, monkeypatch, tmp_path):
     bundled_scores.clear()
     button(app, "Try the demo").click().run()
     assert "coronahack_softmax.csv) are missing" in texts(app)
-
-
-def test_budgets_are_listed_as_text(app, home):
-    Ledger(home / "ledger.sqlite").open_account("<b>ward</b> *7*", 2)
-    app.run()
-    assert [bar.proto.text.replace("\\", "") for bar in app.get("progress")] == ["<b>ward</b> *7*: 0 spent of 2"]

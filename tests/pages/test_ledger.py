@@ -31,6 +31,8 @@ def test_budgets_and_releases_are_tabled(used, screen):
     assert (row["data set"], row["ε"], row["rule"], row["status"]) == ("ward", "1.5", DEFAULT, "released")
     assert row["ŝ"] == f"{release.calibration.threshold:.6g}"
     assert list(history["budget"]) == ["2"]
+    assert at.code[0].value == used.loss_in_words("ward"), "what patient 17 has lost at most"
+    assert "ε = 1.5" in at.code[0].value
 
 
 def test_raising_a_budget_asks_first_is_recorded_and_never_lowers(used, screen):

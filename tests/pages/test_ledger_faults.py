@@ -1,10 +1,8 @@
 """A ledger that fails under the running app: every screen says so in a sentence, and nothing is released uncharged."""
 
-import resource
 import sqlite3
 import subprocess
 import sys
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from pages.widgets.guard import UNEXPECTED
 from ppsets_core import Ledger
-from tests.ledger.powers import as_ordinary_user
 from tests.ledger.spending import spend
 from tests.pages.driving import ROOT, button, labels, texts
 
@@ -66,29 +63,6 @@ def test_damaged_while_the_confirm_step_is_open(confirming, home, damage):
         assert str(path) in told(at.switch_page(f"pages/{name}.py").run())
     assert "This session has no calibration yet" in texts(at), "it does not take Diagnose down"
     assert path.read_bytes() == left
-
-
-@pytest.mark.parametrize("fault", ["read-only file", "read-only folder", "disk full"])
-def test_release_is_refused_where_the_ledger_cannot_be_written(confirming, ledger, home, fault):
-    path = home / "ledger.sqlite"
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if fault == "disk full":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
-    else:
-        (path if fault == "read-only file" else home).chmod(0o400 if fault == "read-only file" else 0o500)
-    try:
-        with as_ordinary_user():
-            at = button(confirming, "Spend ε").click().run()
-            assert "Nothing was released. Check that the file is whole, that it can be written" in told(at)
-            (budget,) = at.switch_page("pages/home.py").run().get("progress")
-            assert budget.proto.text == r"ward: 0\.5 spent of 2"
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        home.chmod(0o700)
-        path.chmod(0o600)
-    assert "active_calibration" not in at.session_state
-    assert ledger.account("ward").spent == Decimal("0.5")
-    assert [account.name for account in ledger.accounts()] == ["ward"]
 
 
 def test_two_apps_and_the_command_line_on_one_ledger(score_csv, ledger, home, tmp_path):

@@ -33,16 +33,7 @@ def on_server(screen, data, monkeypatch):
     return at.selectbox(key="calibrate_server").set_value(".").run()
 
 
-def test_classified_xrays_name_the_model_that_classified_them(screen, tmp_path, monkeypatch):
-    (tmp_path / "normal").mkdir()
-    (tmp_path / "normal" / "a.png").write_bytes(png(draw_xrays(1, 0)[0].grey))
-    at = on_server(screen, tmp_path, monkeypatch)
-    at.button(key="classify").click().run()
-    finish(at, "classify_calibration")
-    assert at.session_state["reading_xrays"].records.model == bundled_fingerprint()
-
-
-def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp_path, monkeypatch):
+def test_xrays_without_labels_are_refused_and_others_name_the_model_that_classified_them(screen, tmp_path, monkeypatch):
     data = tmp_path / "data"
     data.mkdir()
     (data / "a.png").write_bytes(png(np.zeros((64, 64))))
@@ -52,3 +43,9 @@ def test_xrays_without_labels_are_refused_before_they_are_classified(screen, tmp
     assert "have no labels" in texts(at)
     assert list(at.dataframe[0].value["file"]) == ["notes.txt"]
     assert "classify" not in {each.key for each in at.button}
+    (data / "normal").mkdir()
+    (data / "normal" / "b.png").write_bytes(png(draw_xrays(1, 0)[0].grey))
+    at.run().selectbox(key="calibrate_server").set_value("normal").run()
+    at.button(key="classify").click().run()
+    finish(at, "classify_calibration")
+    assert at.session_state["reading_xrays"].records.model == bundled_fingerprint()

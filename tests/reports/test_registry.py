@@ -1,7 +1,9 @@
 """The registry entry: valid by the registry's schema, of one commit, and true of the release."""
 
 import copy
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +15,9 @@ from ppsets_core.__main__ import main
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.reports.registry import CURATOR_KINDS, SCHEMA_COMMIT, Deployment, registry_entry, registry_yaml
 from tests.ledger.spending import records_of
-from tests.reports.registry_schema import COMMIT, SCHEMA
 
+SCHEMA = json.loads(Path(__file__).with_name("registry_schema.json").read_text(encoding="utf-8"))
+COMMIT = SCHEMA["commit"]
 WHO = Deployment('St. Mary\'s: "north" – #1', "Nonprofit", "Bavaria, Germany", "A. Steward")
 SCORES, CLASSES = np.linspace(0, 0.9, 900), ("normal", "viral", "bacterial")
 LABELS = {"classes": CLASSES, "labels": np.arange(900) % 3}
