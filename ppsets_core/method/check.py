@@ -19,10 +19,7 @@ HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
 NOBODY = np.empty(0, dtype=np.int64)
 MARGIN = 0.25  # "holds" leaves room for at most a quarter more misses than promised
 FULL = "Every set holds every diagnosis, so the promise holds whoever is checked."
-OWN_VIEW = (
-    "This is the curator's own view: it is computed from the labels themselves, costs no ε and is not private. "
-    "Show it to no one else, or release a private check instead."
-)
+OWN_VIEW = "Not private: computed from the labels, at no cost in ε. Do not share it; release a private check instead."
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     assert found["sets_of_one"]["records"] == held.size_counts[1]
     assert main(["check", new, "--calibration", cal]) == 0
     lines = capsys.readouterr().out
-    assert "curator's own view" in lines
+    assert "Not private: computed from the labels" in lines
     assert "sets with one diagnosis" in lines
 
 

@@ -112,10 +112,11 @@ def test_sets_are_those_of_one_file(tmp_path, ledger, capsys, per, parts):
     assert Calibration.from_json(json.dumps(mark["calibration"])).to_json() == Path(cal).read_text()
 
 
-def test_rows_without_a_name_are_told_apart_by_part_and_row(tmp_path, ledger):
+def test_rows_without_a_name_are_identified_by_part_and_row(tmp_path, ledger, capsys):
     cal, frame = calibrated(tmp_path, ledger), records_frame(200)
     folder = write_parts(frame, tmp_path / "new", 3)
     assert main(["predict", str(folder), "--calibration", cal, "--out", str(tmp_path / "sets")]) == 0
+    assert "200 sets are in" in capsys.readouterr().out
     found = pq.read_table(tmp_path / "sets").to_pandas()
     assert (found["part"] + " " + found["row"]).is_unique
     assert found.loc[70, ["part", "row"]].tolist() == ["new/part-00001.parquet", "5"]

@@ -39,7 +39,7 @@ def test_sets_and_check_are_those_of_the_library(diagnose, calibration):
     found = metrics(at)
     assert found["Patients"] == ["700"]
     assert found["One diagnosis"] == [f"{held.size_counts[1]:,}"]
-    assert "curator's own view" in texts(at)
+    assert "Not private: computed from the labels" in texts(at)
     by_diagnosis = at.dataframe[0].value
     assert by_diagnosis["covered"][0] == f"{held.covered:,} of 700"
     assert by_diagnosis["diagnosis"].tolist() == ["all together", *CLASSES]

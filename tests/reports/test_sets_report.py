@@ -110,7 +110,7 @@ def test_labelled_x_rays_are_checked_with_the_numbers_of_evaluate(drawn, monkeyp
         monkeypatch.setattr(sets_module, "MOST_CARDS", most)
         read = Read(sets_report(found))
         assert "Did the promise hold here?" in read.words
-        assert "This is the curator's own view" in read.words
+        assert "Not private: computed from the labels" in read.words
         assert f"all together {held.covered} of 4 {100 * held.coverage:.1f}%" in read.words
         for name, count, share in zip(CLASSES, held.class_counts, held.coverage_by_class, strict=True):
             assert f"diagnosis {name} {round(share * count)} of {count} {100 * share:.1f}%" in read.words
@@ -142,7 +142,7 @@ def test_a_table_of_new_patients_with_its_check(tmp_path, capsys):
     shown = ", ".join(f"{name} {first['probabilities'][name]:.3f}" for name in first["set"])
     assert re.search(f"n0 [A-Za-z :;0-9]*{re.escape(shown)}", read.words)
     assert "Did the promise hold here?" in read.words
-    assert "This is the curator's own view" in read.words
+    assert "Not private: computed from the labels" in read.words
     calibration = read_calibration((tmp_path / "cal.json").read_text(encoding="utf-8"))
     check = sets_of(read_scores(tmp_path / "new.csv", labels="optional"), calibration).check
     assert check.words in read.words
