@@ -12,7 +12,7 @@ from tests.pages.driving import ROOT
 LAYERS = (
     ("errors", "progress", "version"),
     ("background", "run"),
-    ("validation", "places", "files", "access"),
+    ("validation", "places", "files", "access", "web"),
     ("model_fingerprint", "inputs", "scores", "server_check"),
     ("method",),
     ("data", "xrays", "wording"),

@@ -8,23 +8,15 @@ foreign. It takes uploads from anybody, and draws a fragment without asking whom
 import asyncio
 import re
 import secrets
-import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Iterable
 
 from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.widgets.server.login import admits, note_logged_out
 from pages.widgets.streamlit_parts import as_a_strangers, has_room
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+from ppsets_core.web import HEADERS, MediaAccess, host_name, is_foreign
 
 BROWSER = "ppsets_browser"
 BEFORE_A_SOCKET = "/_stcore/host-config"
@@ -35,81 +27,13 @@ CLOSED = ("/_stcore/agent", "/_stcore/metrics")
 UPLOADS = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
 MOST_SOCKETS = 200
 """Browser tabs that are open at a time, of all people together."""
-# Streamlit's pages need inline styles and scripts; that they may talk to nobody else holds without exception.
-POLICY = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "worker-src 'self' blob:",
-        "object-src 'none'",
-        "base-uri 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-    )
-)
-HEADERS = {
-    "content-security-policy": POLICY,
-    "x-frame-options": "DENY",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-}
-# Streamlit names a file by a hash of its content; 32 digits of it tell it from any other.
-_NAMED = re.compile(rb"media/([0-9a-f]{32})")
-KEPT_SECONDS = 600.0
-"""A browser that lost its connection, and comes back, knows its pictures still."""
 _OURS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-
-
-@dataclass
-class _Browser:
-    files: set[bytes] = field(default_factory=set)
-    sockets: int = 0
-    left: float = 0.0
-
-
-class MediaAccess:
-    """Keeps what was sent to each browser over its own sockets, and forgets a browser some time after its last."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._browsers: dict[str, _Browser] = {}
-
-    def connected(self, browser: str) -> None:
-        self._forget()
-        self._browsers.setdefault(browser, _Browser()).sockets += 1
-
-    def disconnected(self, browser: str) -> None:
-        known = self._browsers[browser]
-        known.sockets, known.left = known.sockets - 1, self._clock()
-
-    def sent(self, browser: str, message: bytes) -> None:
-        """Note every file that a message of the server names."""
-        if b"media/" in message:
-            self._browsers[browser].files.update(_NAMED.findall(message))
-
-    def knows(self, browser: str | None, path: str) -> bool:
-        """Whether this browser was told of the file at this path."""
-        self._forget()
-        known = self._browsers.get(browser) if browser else None
-        named = _NAMED.search(path.encode())
-        return known is not None and named is not None and named[1] in known.files
-
-    def _forget(self) -> None:
-        until = self._clock() - KEPT_SECONDS
-        gone = [name for name, one in self._browsers.items() if one.sockets == 0 and one.left < until]
-        for name in gone:
-            del self._browsers[name]
 
 
 class Gate:
     """ASGI middleware around the whole app; `hosts` are the names under which browsers may know it."""
 
-    def __init__(self, app: Asgi, hosts: Iterable[str], base: str = "") -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], base: str = "") -> None:
         self.app = app
         self.hosts = frozenset(host.lower() for host in hosts)
         self.base = f"/{base.strip('/')}".rstrip("/")
@@ -130,7 +54,7 @@ class Gate:
         cookies = cookie_parser(headers.get("cookie", ""))
         browser, upload = _browser(cookies), UPLOADS.fullmatch(path)
         is_media = path.startswith("/media/")
-        if not self._is_for_us(headers) or _is_foreign(scope["method"], headers):
+        if not self._is_for_us(headers) or is_foreign(scope["method"], headers):
             await _refuse(send, 403)
         elif path.startswith(CLOSED) or (is_media and not (self.media.knows(browser, path) and admits(cookies))):
             await _refuse(send, 404)
@@ -207,7 +131,7 @@ class Gate:
     def _is_for_us(self, headers: dict[str, str]) -> bool:
         """One of our names is asked, and the page that asks, where the browser names it, has that name, too."""
         host, origin = headers.get("host", ""), headers.get("origin")
-        return _name(host) in self.hosts and origin in (None, "", f"http://{host}", f"https://{host}")
+        return host_name(host) in self.hosts and origin in (None, "", f"http://{host}", f"https://{host}")
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -217,21 +141,6 @@ def _headers(scope: Scope) -> dict[str, str]:
         name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
         found[name] = f"{found[name]}; {text}" if name in found else text
     return found
-
-
-def _name(host: str) -> str:
-    """The name of a Host header without its port, as one writes it; "" if it is none."""
-    if not re.fullmatch(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?", host):
-        return ""
-    return (urlsplit(f"//{host}").hostname or "").rstrip(".")
-
-
-def _is_foreign(method: str, headers: dict[str, str]) -> bool:
-    """Whether another site's page asks. Following a link to us is all that it may do."""
-    if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
-        return False
-    goes_there = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
-    return method not in ("GET", "HEAD") or not goes_there
 
 
 def _browser(cookies: dict[str, str]) -> str | None:

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from pages.widgets.server import gate as gates
-from pages.widgets.server.gate import BEFORE_A_SOCKET, BROWSER, HEADERS, KEPT_SECONDS, Gate, MediaAccess
+from pages.widgets.server.gate import BEFORE_A_SOCKET, BROWSER, Gate
+from ppsets_core.web import HEADERS, KEPT_SECONDS, MediaAccess
 
 HOST = ("host", "localhost:8501")
 OWN = ("origin", "http://localhost:8501")
