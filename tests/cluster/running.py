@@ -29,12 +29,12 @@ class Cluster:
     def __init__(self, folder: Path, dashboard: bool = False) -> None:
         self.folder, self.port = folder, free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
-        shown = ["--dashboard-address", f"127.0.0.1:{free_port()}"] if dashboard else ["--no-dashboard"]
+        shown = ["--dashboard-address", f"127.0.0.1:{free_port() if dashboard else 0}"]
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), *shown)
         self.workers: list[subprocess.Popen] = []
 
     def add_worker(self) -> None:
-        options = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
+        options = ["--no-nanny", "--nthreads", "1", "--dashboard-address", "127.0.0.1:0", "--host", "127.0.0.1"]
         self.workers.append(self._start("worker", self.address, *options))
 
     def wait_for_workers(self, number: int) -> None:
