@@ -151,6 +151,8 @@ def _facts(document: dict[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
     facts = {name: document[name] for name in own}
     facts["classes"] = check_names(facts["classes"], "classes")
     if "unit" in facts:
+        if facts["date"] is None:
+            raise InputError("the date is missing")
         check_binding(*(facts[name] for name in ("unit", "model", "dataset", "date")))
     else:
         check_model(facts["model"])

@@ -1,7 +1,6 @@
 """Thresholds and τ̂ together: one release, one charge, and by enumeration a privacy loss of at most ε."""
 
 import dataclasses
-import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppsets_core import Calibration, InputError, Ledger, Records, calibrate, plan, simulate, smallest_epsilon
+from ppsets_core import InputError, Ledger, Records, calibrate, plan, smallest_epsilon
 from ppsets_core.data.counts import count_records
 from ppsets_core.method.bins import Runs, runs_of
-from ppsets_core.method.calibration_json import read_calibration
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.release import _drawn as fields_of_a_release
 from ppsets_core.method.rules.mechanism import Mechanism, run_probabilities
@@ -70,10 +68,6 @@ def test_where_records_are_too_few_for_both_the_sets_come_first():
     assert not plan(n, 0.05, 0.2 * epsilon).is_trivial
     assert not joint.is_trivial
     assert joint.novelty.is_trivial
-
-
-def test_a_share_of_0_switches_it_off():
-    assert plan(1000, 0.1, 1.0, novelty_share=0.0) == plan(1000, 0.1, 1.0)
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.95, float("nan"), "a fifth"])
@@ -216,27 +210,16 @@ def test_few_xrays_like_the_calibrations_are_flagged(n, epsilon, values):
 # Releasing
 
 
-def test_a_release_has_a_threshold_and_tau():
-    found = calibrate(records_of(1000), 0.1, 1.0, **USUAL)
-    assert 0.8 < found.threshold < 1
-    assert 0.8 < found.novelty_threshold <= 1
-    assert found.plan == plan(1000, 0.1, 1.0, **USUAL)
-    assert found.epsilon_spent == 1.0
-
-
-def test_tau_follows_the_novelty_and_the_threshold_the_scores():
+def test_a_release_follows_its_plan_tau_the_novelty_and_the_threshold_the_scores():
+    """Without a share there is no τ̂, so that a calibration follows the plan of its arguments."""
     rng = np.random.default_rng(0)
-    scores, novelty = 0.2 * rng.random(1000), 0.5 + 0.1 * rng.random(1000)
-    chosen = plan(1000, 0.1, 5.0, **USUAL)
-    drawn = simulate(Records("", scores, novelty=novelty), chosen, rng)
-    assert drawn.threshold < 0.25
-    assert 0.5 < drawn.novelty_threshold < 0.65
-
-
-def test_novelty_is_opt_in_so_that_a_calibration_follows_the_plan_of_its_arguments():
-    found = calibrate(records_of(1000), 0.1, 1.0)
-    assert found.novelty_threshold is None
-    assert found.plan == plan(1000, 0.1, 1.0)
+    records = Records("", 0.2 * rng.random(1000), novelty=0.5 + 0.1 * rng.random(1000))
+    found = calibrate(records, 0.1, 5.0, **USUAL)
+    assert found.threshold < 0.25
+    assert 0.5 < found.novelty_threshold < 0.65
+    assert (found.plan, found.epsilon_spent) == (plan(1000, 0.1, 5.0, **USUAL), 5.0)
+    alone = calibrate(records, 0.1, 5.0)
+    assert (alone.plan, alone.novelty_threshold) == (plan(1000, 0.1, 5.0), None)
 
 
 def test_a_plan_with_tau_needs_the_column():
@@ -267,54 +250,3 @@ def test_a_trivial_plan_draws_and_spends_nothing(tmp_path):
     found = ledger.release(records, plan(20, 0.1, 0.1, **USUAL), ledger.account_for(records, "few", 1))
     assert (found.threshold, found.novelty_threshold, found.epsilon_spent) == (1.0, 1.0, 0.0)
     assert ledger.accounts() == ()
-
-
-# The file
-
-
-@pytest.mark.parametrize("n", [20, 100, 1000])
-def test_a_release_with_tau_survives_its_file(n):
-    found = calibrate(records_of(n), 0.1, 1.0, **USUAL)
-    assert Calibration.from_json(found.to_json()) == found
-    simulated = simulate(records_of(n), found.plan, np.random.default_rng(0))
-    assert read_calibration(simulated.to_json()) == simulated
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("threshold", 0.5001),
-        ("threshold", 0),
-        ("threshold", None),
-        ("quantity", "score"),
-        ("of", "somebody"),
-        ("method", "paper"),
-        ("level", 0.5),
-        ("alpha", 0.1),
-        ("epsilon", 0.1),
-        ("m", 100),
-        ("m", None),
-        ("rank", 10),
-        ("rank", None),
-        ("more", 1),
-    ],
-)
-def test_a_changed_tau_is_refused(name, value):
-    document = json.loads(calibrate(records_of(1000), 0.1, 1.0, **USUAL).to_json())
-    document["targets"][-1][name] = value
-    with pytest.raises(InputError, match="cannot be used"):
-        Calibration.from_json(json.dumps(document))
-
-
-@pytest.mark.parametrize("value", [1, "0.9", [], {}, {"threshold": 0.9}, False])
-def test_another_kind_of_tau_is_refused(value):
-    document = json.loads(calibrate(records_of(1000), 0.1, 1.0, **USUAL).to_json()) | {"targets": [value]}
-    with pytest.raises(InputError, match="cannot be used"):
-        Calibration.from_json(json.dumps(document))
-
-
-def test_where_no_alarm_is_possible_tau_must_be_1():
-    document = json.loads(calibrate(records_of(100), 0.1, 1.0, **USUAL).to_json())
-    document["targets"][-1]["threshold"] = 0.9
-    with pytest.raises(InputError, match="trivial"):
-        Calibration.from_json(json.dumps(document))
