@@ -1,20 +1,17 @@
 """Plans: reference values, remedies, and the choice of m."""
 
-import dataclasses
 import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import InputError, plan, smallest_epsilon, smallest_n
-from ppsets_core.method.bins import Runs
 from ppsets_core.method.plan import best_m
 from ppsets_core.method.rules import RULES, rule_named
-from ppsets_core.method.rules.mechanism import expected_output, log_weights
+from ppsets_core.method.rules.mechanism import expected_output
 from ppsets_core.method.rules.paper import best_gamma, paper_level
 from ppsets_core.validation import LEAST_EPSILON
 
@@ -49,15 +46,6 @@ def test_trivial_plan_says_so_and_keeps_its_level():
         _ = p.mechanism
 
 
-def test_plans_are_repeatable_and_frozen():
-    best_m.cache_clear()
-    first = plan(1234, 0.07, 0.9)
-    best_m.cache_clear()
-    assert plan(1234, 0.07, 0.9) == first
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        first.m = 5
-
-
 def test_least_records_at_epsilon_1_alpha_01():
     assert smallest_n(0.1, 1.0, "paper", m=100) == 213
     assert smallest_n(0.1, 1.0, "sharp", m=10) == 22
@@ -73,48 +61,33 @@ CASES = {
 }
 
 
-@given(epsilon=st.floats(0.01, 100), **CASES)
-@settings(max_examples=40, deadline=None)
-def test_smallest_n_is_where_plans_stop_being_trivial(alpha, epsilon, method):
-    n = smallest_n(alpha, epsilon, method)
-    assert not plan(n, alpha, epsilon, method=method).is_trivial
-    assert n == 1 or plan(n - 1, alpha, epsilon, method=method).is_trivial
-    assert not plan(3 * n + 1, alpha, epsilon, method=method).is_trivial
+BINS = st.sampled_from([None, 2, 3, 10, 500])
 
 
-@pytest.mark.statistical
-@given(n=st.integers(150, 100_000), **CASES)
-@settings(max_examples=40, deadline=None)
-def test_smallest_epsilon_is_exact_to_the_last_bit(n, alpha, method):
-    epsilon = smallest_epsilon(n, alpha, method)
-    assert not plan(n, alpha, epsilon, method=method).is_trivial
-    assert epsilon == LEAST_EPSILON or plan(n, alpha, math.nextafter(epsilon, 0), method=method).is_trivial
-    assert not plan(n, alpha, 2 * epsilon, method=method).is_trivial
+@given(epsilon=st.floats(0.01, 100), m=BINS, **CASES)
+@settings(max_examples=60, deadline=None)
+def test_smallest_n_is_where_plans_stop_being_trivial(alpha, epsilon, method, m):
+    n = smallest_n(alpha, epsilon, method, m=m)
+    assert not plan(n, alpha, epsilon, method=method, m=m).is_trivial
+    assert n == 1 or plan(n - 1, alpha, epsilon, method=method, m=m).is_trivial
+    assert not plan(3 * n + 1, alpha, epsilon, method=method, m=m).is_trivial
+
+
+@given(n=st.integers(150, 100_000), m=BINS, **CASES)
+@example(n=9, m=2, alpha=0.1, method="sharp")
+@example(n=8, m=2, alpha=0.1, method="sharp")
+@example(n=40, m=50, alpha=0.3, method="sharp")
+@settings(max_examples=20, deadline=None)
+def test_smallest_epsilon_is_exact_to_the_last_bit(n, alpha, method, m):
+    epsilon = smallest_epsilon(n, alpha, method, m=m)
+    assert not plan(n, alpha, epsilon, method=method, m=m).is_trivial
+    assert epsilon == LEAST_EPSILON or plan(n, alpha, math.nextafter(epsilon, 0), method=method, m=m).is_trivial
 
 
 def test_smallest_epsilon_of_too_few_records_says_how_many_are_needed():
-    with pytest.raises(InputError, match="whatever epsilon is; at least 9 are needed"):
-        smallest_epsilon(5, 0.1, "sharp")
-
-
-def every_bin_expected_output(mechanism, n: int, m: int) -> float:
-    """The mean of ŝ on evenly spread scores over all m bins in exact integers, without reach, runs or early stop."""
-    means = []
-    for shift in range(-15, 16, 2):
-        bins = [min(m, max(1, -(-(16 * m * (2 * i - 1) + n * shift) // (32 * n)))) for i in range(1, n + 1)]
-        counts = np.bincount(bins, minlength=m + 1)[1:]
-        edges, upto = np.arange(1, m + 1), np.cumsum(counts)
-        weights = np.exp(log_weights(mechanism, Runs(edges, edges, upto - counts, upto, m), n))
-        means.append(weights @ edges / weights.sum() / m)
-    return float(np.mean(means))
-
-
-@given(n=st.integers(10, 3000), epsilon=st.floats(0.05, 300), m=st.integers(2, 4000), **CASES)
-@settings(max_examples=60, deadline=None)
-def test_expected_output_matches_a_sum_over_every_bin(n, epsilon, m, alpha, method):
-    p = plan(n, alpha, epsilon, method=method, m=m)
-    if not p.is_trivial:
-        assert expected_output(p.mechanism, n, m) == NEAR(every_bin_expected_output(p.mechanism, n, m), abs=1e-12)
+    for n, m in ((5, None), (3, 2), (8, 10)):
+        with pytest.raises(InputError, match="whatever epsilon is; at least 9 are needed"):
+            smallest_epsilon(n, 0.1, "sharp", m=m)
 
 
 @pytest.mark.statistical

@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -13,11 +14,25 @@ from ppsets_core.method.rules.sharp.bound import RHO
 WHOLE = Fraction(1)
 
 
+@cache
 def data_sets(n: int, m: int) -> np.ndarray:
     """Every way to put n records in m bins, one row each."""
     bars = np.array(list(itertools.combinations(range(n + m - 1), m - 1)), dtype=np.int64)
     ends = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), n + m - 1)])
     return np.diff(ends, axis=1) - 1
+
+
+@cache
+def neighbours(n: int, m: int) -> np.ndarray:
+    """All pairs of those rows that differ by one record put elsewhere, as two rows of their numbers."""
+    rows = data_sets(n, m).tolist()
+    index = {tuple(row): i for i, row in enumerate(rows)}
+    pairs = []
+    for i, row in enumerate(rows):
+        for a, b in itertools.permutations(range(m), 2):
+            if row[a]:
+                pairs.append((i, index[tuple(c - (j == a) + (j == b) for j, c in enumerate(row))]))
+    return np.array(pairs).T
 
 
 def runs_of_counts(counts: np.ndarray) -> Runs:

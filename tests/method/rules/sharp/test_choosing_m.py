@@ -1,4 +1,4 @@
-"""m*, expected coverage, least n and ε, and the over-coverage on uniform scores."""
+"""m* of a class, expected coverage, and the over-coverage on uniform scores."""
 
 import math
 from fractions import Fraction
@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 
 from ppsets_core import plan
-from ppsets_core.method.plan import best_m
 from ppsets_core.method.rules.mechanism import expected_output
-from ppsets_core.method.rules.paper import Paper, PaperQuantile
+from ppsets_core.method.rules.paper import PaperQuantile
 from ppsets_core.method.rules.sharp import RankQuantile, Sharp
 from ppsets_core.method.rules.sharp.bound import (
     RHO,
-    least_class_rank,
-    least_rank,
     least_ranks,
-    smallest_epsilon,
-    smallest_n,
 )
 from tests.method.rules.enumeration import law_of_counts
 
@@ -53,17 +48,6 @@ def test_expected_output_without_records():
     assert expected_output(RankQuantile(3, 1.0, RHO), 0, 7) == pytest.approx(law @ np.arange(1, 8) / 7, abs=1e-14)
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize("epsilon", [0.02, 0.3, 1.0, 7.0, 60.0])
-@pytest.mark.parametrize("n", [12, 60, 500, 4000])
-def test_chosen_m_is_the_best_of_the_whole_grid(n, epsilon):
-    for alpha in (0.05, 0.3):
-        ranks = least_ranks(n, alpha, epsilon, Sharp.grid, n).tolist()
-        whole = {m: expected_output(RankQuantile(k, epsilon, RHO), n, m) if k <= n else 1.0
-                 for m, k in zip(Sharp.grid, ranks, strict=True)}  # fmt: skip
-        assert best_m(n, alpha, epsilon, "sharp") == min(whole, key=lambda m: (whole[m], m))
-
-
 @pytest.mark.parametrize("epsilon", [0.04, 0.6, 2.0, 14.0, 120.0])
 @pytest.mark.parametrize(
     "count", [0, 12, *(pytest.param(n, marks=pytest.mark.statistical) for n in (1, 60, 500, 4000))]
@@ -76,48 +60,11 @@ def test_chosen_m_of_a_class_is_the_best_of_the_whole_grid(count, epsilon):
         assert Sharp().group_m(2 * count, 2, alpha, epsilon) == min(whole, key=lambda m: (whole[m], m))
 
 
-def test_the_papers_rule_is_served_by_the_same_search():
-    for n, epsilon in [(300, 2.0), (1000, 1.0), (20_000, 0.3), (5000, 20.0)]:
-        mechanisms = Paper().candidates(n, 0.1, epsilon, Paper.grid, None)
-        whole = {m: 1.0 if one is None else expected_output(one, n, m)
-                 for m, one in zip(Paper.grid, mechanisms, strict=True)}  # fmt: skip
-        assert best_m(n, 0.1, epsilon, "paper") == min(whole, key=lambda m: (whole[m], m))
-
-
 def test_a_class_plan_is_never_trivial():
     few = plan(30, 0.1, 0.2, per="diagnosis", classes=7)
     assert few.mechanism_for(30 // 7).rank > 30 // 7
     assert few.coverage_expected < 1
     assert not few.is_trivial
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("alpha", [0.02, 0.1, 0.3, 0.5])
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 4.0, 30.0])
-def test_smallest_n_is_where_ranks_begin(alpha, epsilon):
-    over_all = smallest_n(alpha, epsilon, 2)
-    for m in (None, 2, 3, 10, 500):
-        n, bins = (over_all, 2) if m is None else (smallest_n(alpha, epsilon, m), m)
-        assert n >= over_all
-        assert least_rank(n, alpha, epsilon, bins) is not None
-        assert n == 1 or least_rank(n - 1, alpha, epsilon, bins) is None
-        assert least_rank(3 * n + 1, alpha, epsilon, bins) is not None
-
-
-def test_smallest_n_at_epsilon_1_and_10_bins():
-    assert smallest_n(0.1, 1.0, 10) == 22
-
-
-@pytest.mark.parametrize(("n", "alpha", "m"), [(100, 0.1, 2), (1000, 0.1, 10), (40, 0.3, 50), (9, 0.1, 2), (8, 0.1, 2)])
-def test_smallest_epsilon_is_exact_to_the_last_bit(n, alpha, m):
-    epsilon = smallest_epsilon(n, alpha, m)
-    assert least_rank(n, alpha, epsilon, m) is not None
-    assert least_rank(n, alpha, math.nextafter(epsilon, 0), m) is None
-
-
-def test_too_few_records_for_any_epsilon():
-    assert smallest_epsilon(3, 0.1, 2) is None
-    assert smallest_epsilon(8, 0.1, 10) is None
 
 
 def over_coverage(n: int, epsilon: float, repetitions: int, alpha: float = 0.1) -> tuple[float, float]:
@@ -147,8 +94,3 @@ def test_over_coverage_on_uniform_scores(n, epsilon, most, repetitions):
     mean, error = over_coverage(n, epsilon, repetitions)
     assert error < most / 100
     assert 0 < mean <= most - 2 * error
-
-
-def test_a_class_of_any_size_has_a_rank():
-    for count in (0, 1, 5, 40):
-        assert least_class_rank(count, 0.1, 0.5, 30) > 0
