@@ -9,7 +9,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "models" / "README.md"]
 TABLE = (ROOT / "docs" / "method.md").read_text(encoding="utf-8").split("## From paper to code")[1].split("\n## ")[0]
-NAMED = re.findall(r"`([\w/]+\.py)(?:::([\w.]+))?`", TABLE)
+PROMISES = [line for line in (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines() if line.startswith("| **")]
+NAMED = re.compile(r"`([\w/]+\.py)(?:::([\w.]+))?`")
 
 
 def anchors(page: Path) -> set[str]:
@@ -41,9 +42,11 @@ def test_code_cites_headings_that_are_there():
         assert cited <= known, (file, cited - known)
 
 
-def test_the_paper_is_in_the_code_where_the_table_says():
-    assert NAMED
-    for file, name in NAMED:
+@pytest.mark.parametrize("text", [TABLE, *PROMISES], ids=["paper", *(line.split("**")[1] for line in PROMISES)])
+def test_code_and_tests_are_where_the_tables_of_method_and_security_say(text):
+    named = NAMED.findall(text.rsplit(" | ", 1)[1] if text in PROMISES else text)
+    assert named
+    for file, name in named:
         node: ast.AST = ast.parse((ROOT / file).read_text(encoding="utf-8"))
         for part in filter(None, name.split(".")):
             found = [inner for inner in ast.iter_child_nodes(node) if getattr(inner, "name", None) == part]
