@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ppsets_core.data import Records, one_per_patient, read_scores
 from ppsets_core.data.counts import calibrate, simulate
+from ppsets_core.data.from_arrays import records
 from ppsets_core.errors import (
     AccessError,
     BudgetError,
@@ -22,12 +23,19 @@ from ppsets_core.errors import (
     MissingPackageError,
     PpsetsError,
 )
+from ppsets_core.estimators import PrivateConformalClassifier, PrivateConformalRegressor
 from ppsets_core.ledger import Account, Actor, Ledger, Release
 from ppsets_core.method.calibration import Calibration, Simulation
 from ppsets_core.method.check import Evaluation, evaluate
 from ppsets_core.method.plan import Plan, plan, smallest_epsilon, smallest_n
 from ppsets_core.method.release import ReleaseDistribution, release_distribution
-from ppsets_core.method.sets import conformity_scores, nonprivate_threshold, prediction_sets, ranked_sets
+from ppsets_core.method.sets import (
+    conformity_scores,
+    nonprivate_threshold,
+    prediction_interval,
+    prediction_sets,
+    ranked_sets,
+)
 from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_splits
 from ppsets_core.version import __version__ as __version__
 from ppsets_core.xrays import read_folder
@@ -55,6 +63,8 @@ __all__ = [
     "Outcome",
     "Plan",
     "PpsetsError",
+    "PrivateConformalClassifier",
+    "PrivateConformalRegressor",
     "Records",
     "Release",
     "ReleaseDistribution",
@@ -67,11 +77,13 @@ __all__ = [
     "nonprivate_threshold",
     "one_per_patient",
     "plan",
+    "prediction_interval",
     "prediction_sets",
     "random_splits",
     "ranked_sets",
     "read_folder",
     "read_scores",
+    "records",
     "release_distribution",
     "simulate",
     "smallest_epsilon",

@@ -10,7 +10,18 @@ import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import unquoted
-from ppsets_core.validation import Location, check_labels, check_names, check_probabilities, refuse_first
+from ppsets_core.validation import (
+    ROW_SUM_TOLERANCE,
+    Location,
+    check_labels,
+    check_names,
+    check_probabilities,
+    refuse_first,
+)
+
+MISSING = ("NoneType", "NAType", "NaTType")
+"""Types of what Python and pandas write for nothing."""
+HALF_SUM_TOLERANCE = 2.0**-8  # bfloat16 rounds each probability by up to a 512th of it
 
 
 @dataclass(frozen=True)
@@ -27,19 +38,9 @@ class Table:
         return read_labels(labels, len(self.values), self.names or classes or numbered(self.values.shape[1]))
 
     def places_of(self, classes: Sequence[str]) -> np.ndarray | None:
-        """Where each of the classes stands among the columns; None where columns or classes have no names, or the order
-        is the same."""
-        if self.names is None or not classes or self.names == tuple(classes):
+        """Where each of the classes stands among the columns; None where they are the same, or not the same classes."""
+        if self.names is None or self.names == tuple(classes) or sorted(self.names) != sorted(classes):
             return None
-        if sorted(self.names) != sorted(classes):
-            missing, more = (
-                [one for one in a if one not in b] for a, b in ((classes, self.names), (self.names, classes))
-            )
-            raise InputError(
-                f"The columns do not have the calibration's {len(classes)} classes. Missing: {_listed(missing)}. "
-                f"Not a class: {_listed(more)}. Use the calibration of the model that gave these probabilities, or "
-                "select its columns."
-            )
         return np.array([self.names.index(name) for name in classes])
 
 
@@ -52,14 +53,15 @@ def read_table(probabilities: Any, classes: Sequence[str] | None = None, what: s
             raise InputError(f"{what}: there is no column for {_listed(missing)}; the columns are {_listed(names)}.")
         values, names = values[:, [names.index(name) for name in wanted]], wanted
     half = is_half(probabilities)
-    found = check_probabilities(values, Location(what, columns=names or ()))
+    tolerance = HALF_SUM_TOLERANCE if half else ROW_SUM_TOLERANCE
+    found = check_probabilities(plain_numbers(values), Location(what, columns=names or ()), tolerance)
     names = names or wanted
     if names is not None and len(names) != found.shape[1]:
         raise InputError(f"{what}: there are {len(names)} classes and {found.shape[1]} columns.")
     return Table(found, names, half)
 
 
-def as_array(values: Any) -> np.ndarray:
+def as_array(values: Any, what: str = "values") -> np.ndarray:
     """Values of any array library in NumPy; what is masked is missing."""
     if hasattr(values, "detach"):  # torch
         values = values.detach().cpu().resolve_conj().resolve_neg()
@@ -71,17 +73,33 @@ def as_array(values: Any) -> np.ndarray:
     try:
         return np.asarray(values)
     except ValueError:
-        return np.asarray(values, dtype=object)  # rows of several lengths, refused where they are checked
+        raise InputError(f"{what}: the rows are not all of one length.") from None
+
+
+def plain_numbers(values: np.ndarray) -> np.ndarray:
+    """Numbers that came as objects, as pandas' and Python's missing ones do, as floats."""
+    if values.dtype != object:
+        return values
+    kinds = {type(value) for value in values.ravel().tolist()}
+    if not all(kind in (int, float) or kind.__name__ in MISSING for kind in kinds):
+        return values
+    return np.array([value if type(value) in (int, float) else np.nan for value in values.ravel().tolist()]).reshape(
+        values.shape
+    )
 
 
 def is_half(values: Any) -> bool:
     """Whether numbers have 16 bits. The type is public, what they say is not."""
-    if "16" in str(getattr(values, "dtype", "")):
-        return "float" in str(values.dtype)
-    kinds = getattr(values, "dtypes", None)
-    return kinds is not None and any(
-        str(kind).casefold() == "float16" for kind in np.atleast_1d(np.asarray(kinds, object))
-    )
+    kinds = getattr(values, "dtypes", ()) if hasattr(values, "columns") else (getattr(values, "dtype", None),)
+    if list(kinds) == [None]:
+        kinds = (as_array(values).dtype,)
+    return any(_is_half_type(kind) for kind in kinds)
+
+
+def _is_half_type(kind: Any) -> bool:
+    if isinstance(kind, np.dtype):
+        return kind.kind == "f" and kind.itemsize == 2
+    return str(kind).casefold().endswith("float16")  # torch's, polars' and pandas'
 
 
 def column_names(values: Any) -> tuple[str, ...] | None:
@@ -132,7 +150,8 @@ def read_labels(
     lookup = label_lookup(tuple(classes))
     if found.dtype.kind == "b" and min(lookup("True"), lookup("False")) < 0:
         found = found.astype(np.int64)
-    if found.dtype.kind in "iu" and not any(name.isdigit() for name in classes):
+    by_place = tuple(classes) == numbered(len(classes)) or not any(name.isdigit() for name in classes)
+    if found.dtype.kind in "iu" and by_place:
         return check_labels(found, records, len(classes), location)
     texts = [spelled(label) for label in found.tolist()]
     numbers = {text: lookup(text) for text in set(texts)}
@@ -166,7 +185,7 @@ def spelled(value: object) -> str:
     """A label or patient as text: whole numbers alike as 3 and 3.0, '' where it is missing or not a number."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if type(value).__name__ in MISSING:
         return ""
     return "" if value != value else str(value).strip()
 
@@ -174,10 +193,6 @@ def spelled(value: object) -> str:
 def numbered(count: int) -> tuple[str, ...]:
     """Names for classes of which only the number is known."""
     return tuple(map(str, range(count)))
-
-
-def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in others]
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

@@ -16,7 +16,8 @@ LEAST_GAMMA = 1e-12
 LARGEST_N = 10**11
 LARGEST_SHARE = 0.9
 LARGEST_M = 10**6
-ROW_SUM_TOLERANCE = 1e-3
+ROW_SUM_TOLERANCE, ROUNDING, LARGEST_TOLERANCE = 1e-3, 5e-4, 0.05
+"""By how much a row may miss 1: at least this much, what K probabilities of three digits may, and never more."""
 MOST_NAMES, LONGEST_NAME = 10_000, 100
 
 
@@ -138,8 +139,13 @@ def check_scores(
     return scores
 
 
-def check_probabilities(probabilities: ArrayLike, location: Location = Location("probabilities")) -> np.ndarray:
-    """Class probabilities as float64 (N, K): finite, in [0, 1], each row summing to 1 within 1e-3."""
+def check_probabilities(
+    probabilities: ArrayLike, location: Location = Location("probabilities"), tolerance: float = ROW_SUM_TOLERANCE
+) -> np.ndarray:
+    """Class probabilities as float64 (N, K): finite, in [0, 1], each row summing to 1 but for rounding to three digits.
+
+    tolerance: by how much a row may miss 1, at least.
+    """
     probabilities = _floats(probabilities, location)
     if probabilities.ndim != 2 or probabilities.shape[1] < 2:
         raise InputError(
@@ -147,12 +153,14 @@ def check_probabilities(probabilities: ArrayLike, location: Location = Location(
         )
     if not len(probabilities):
         raise InputError(f"{location.source}: it is empty. At least one record is needed.")
-    refuse_first(
-        ~np.isfinite(probabilities), location, "the value is missing or not a finite number; remove or repair it"
-    )
-    outside = (probabilities < 0) | (probabilities > 1)
-    refuse_first(outside, location, "the probability is outside [0, 1]; give softmax outputs, not logits")
-    off = np.abs(probabilities.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
+    if not (probabilities.min() >= 0 and probabilities.max() <= 1):  # either is nan where a probability is
+        missing = "the value is missing or not a finite number; remove or repair it"
+        refuse_first(~np.isfinite(probabilities), location, missing)
+        outside = (probabilities < 0) | (probabilities > 1)
+        refuse_first(outside, location, "the probability is outside [0, 1]; give softmax outputs, not logits")
+    number = probabilities.shape[1]
+    allowed = min(max(tolerance, ROUNDING * number), LARGEST_TOLERANCE) + 1e-9
+    off = np.abs(probabilities @ np.ones(number) - 1) > allowed
     listed = ", ".join(location.columns[:20]) + (", …" if len(location.columns) > 20 else "")
     classes = f" (taken as classes: {listed})" if location.columns else ""
     refuse_first(

@@ -8,6 +8,7 @@ from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.plan import DIAGNOSIS, Plan, smallest_epsilon, smallest_n
 from ppsets_core.method.rules import rule_named
 from ppsets_core.method.sets import conformal_rank
+from ppsets_core.scores import Aps, ClassScore, Cqr, IntervalScore, Own, Raps, Residual
 
 WEAK_EPSILON = 5
 PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}
@@ -153,9 +154,11 @@ def price_in_ranks(plan: Plan) -> float:
 
 
 def meaning(drawn: BaseCalibration) -> str:
-    """Which diagnoses a set lists."""
-    if drawn.is_full:
+    """Which diagnoses a set lists, or how far an interval reaches."""
+    if drawn.is_full and isinstance(drawn.score, ClassScore):
         return TRIVIAL if drawn.is_trivial else FULL
+    if not drawn.has_cutoffs:
+        return _meaning_of_score(drawn)
     if drawn.per is None:
         return f"The set lists every diagnosis with probability {needed(drawn.cutoff)}."
     each = ", ".join(f"{name} {needed(cutoff)}" for name, cutoff in zip(names_of(drawn), drawn.cutoffs, strict=True))
@@ -175,6 +178,23 @@ def needed(cutoff: float) -> str:
 def names_of(drawn: BaseCalibration) -> tuple[str, ...]:
     """Whom each threshold is for, for people."""
     return class_names(drawn.names) if drawn.per == DIAGNOSIS else drawn.names
+
+
+def _meaning_of_score(drawn: BaseCalibration) -> str:
+    limits = [f"{name} {t:.4g}" for name, t in zip(names_of(drawn), drawn.thresholds, strict=True)] if drawn.per else []
+    upto = f"ŝ of its {drawn.per}: {', '.join(limits)}" if drawn.per else f"ŝ = {drawn.threshold:.4g}"
+    return {
+        Aps: f"The set lists the likeliest diagnoses, as long as their probabilities add up to at most {upto}.",
+        Raps: f"The set lists the likeliest diagnoses, as long as their score by {drawn.score} is at most {upto}.",
+        Residual: f"The interval is the prediction ± {_bound(drawn)} times {upto}; where ŝ is 1, the whole line.",
+        Cqr: f"The interval is the two quantiles moved outwards by {_bound(drawn)} times 2ŝ − 1, {upto}; where ŝ is 1, "
+        "the whole line.",
+        Own: f"A score is covered if it is at most {upto}. It is your own score, so ppsets makes no sets of it.",
+    }[type(drawn.score)]
+
+
+def _bound(drawn: BaseCalibration) -> str:
+    return f"{drawn.score.bound:g}" if isinstance(drawn.score, IntervalScore) else ""
 
 
 def released(drawn: BaseCalibration) -> str:

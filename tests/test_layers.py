@@ -18,7 +18,7 @@ LAYERS = (
     ("data", "xrays", "wording"),
     ("model",),
     ("ledger", "diagnose"),
-    ("explore",),
+    ("explore", "estimators"),
     ("experiments", "reports"),
     ("commands", "pages"),
 )

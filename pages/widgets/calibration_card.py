@@ -47,6 +47,10 @@ def show_calibration(calibration: Calibration | Simulation, source: str, key: st
 
 
 def _thresholds(calibration: BaseCalibration) -> None:
+    if not calibration.has_cutoffs:
+        shown = ", ".join(f"{threshold:.4g}" for threshold in calibration.thresholds[:MOST_SHOWN])
+        st.metric("Threshold ŝ", shown, help=as_text(f"For the score {calibration.score}."), width="content")
+        return
     if calibration.per is not None:
         each = zip(names_of(calibration), calibration.thresholds, calibration.cutoffs, strict=True)
         for name, threshold, cutoff in list(each)[:MOST_SHOWN]:

@@ -4,20 +4,22 @@ import argparse
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ppsets_core.commands import say
 from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
-from ppsets_core.commands.options import add_cluster, add_target, executor_for, target
+from ppsets_core.commands.options import add_cluster, add_target, executor_for, names_in, target
 from ppsets_core.data import one_per_patient, read_scores
 from ppsets_core.data.counts import DescribedRecords, select
 from ppsets_core.data.source import is_large, open_source, parts_in_words
-from ppsets_core.errors import FileError
+from ppsets_core.errors import FileError, InputError
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.counts import need_labels
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.progress import ProgressBar
 from ppsets_core.run import IN_PROCESS, Executor
+from ppsets_core.scores import OWN, SCORES, score_named
 from ppsets_core.wording import familiar_or_not, guarantee, released, remedy, scope
 
 HELP = "draw a private threshold from a score file and charge its ε to the data set's budget"
@@ -37,14 +39,31 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     """Options of which records of a score file are used."""
     parser.add_argument("--split", help="only the rows whose column `split` says this; training rows are never used")
     parser.add_argument("--all-records", action="store_true", help="use every record of a patient, not one (weaker)")
+    parser.add_argument(
+        "--score",
+        help=f"how probabilities become scores (default lac), or what a column `score` holds: {', '.join(SCORES)}; "
+        "'own' gives a threshold and no sets. Parameters follow a colon: raps:penalty=0.1,free_ranks=2",
+    )
+    parser.add_argument(
+        "--classes",
+        help=f"for --per {DIAGNOSIS}, where no columns name them: all diagnoses, separated by commas; `plan` with --n "
+        "takes their number, too",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.score is not None:
+        score_named(args.score)
     with executor_for(args) as executor:
         return _release(args, records_to_use(args, executor))
 
 
 def _release(args: argparse.Namespace, records: DescribedRecords) -> int:
+    if args.score is None and records.score == OWN:
+        raise InputError(
+            f"{records.source} has scores, not probabilities. Say what they are: --score lac (1 − the probability of "
+            "the true diagnosis) or another known score gives sets; --score own gives a threshold and no sets."
+        )
     planned, ledger = plan_for(args, records), Ledger(args.ledger)
     name = args.dataset or Path(args.scores).stem
     account = known(ledger.account_for(records, name, args.budget), name)
@@ -79,13 +98,15 @@ def _release(args: argparse.Namespace, records: DescribedRecords) -> int:
 def records_to_use(args: argparse.Namespace, executor: Executor = IN_PROCESS) -> DescribedRecords:
     """The records to use: a small file in memory, anything else where it lies."""
     group = args.per if args.per not in (None, DIAGNOSIS) else None
+    classes = () if args.classes is None else names_in(args.classes)
+    how: dict[str, Any] = {"group": group, "split": args.split, "score": args.score, "classes": classes}
     if is_large(args.scores) or executor is not IN_PROCESS:
-        source = open_source(args.scores, group=group, split=args.split)
+        source = open_source(args.scores, **how)
         choosing = ProgressBar("Choosing one record per patient")
         chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
         say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
         return replace(chosen, progress=ProgressBar("Counting"))
-    read = read_scores(args.scores, group=group, split=args.split)
+    read = read_scores(args.scores, **how)
     if parts := parts_in_words(read.splits, read.left_out):
         say(parts if args.split else f"{parts} --split uses one of them.")
     records = read if args.all_records else one_per_patient(read)

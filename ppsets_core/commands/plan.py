@@ -6,7 +6,7 @@ import json
 from ppsets_core.commands.calibrate import SCORES_HELP, add_selection, plan_for, records_to_use
 from ppsets_core.commands.options import add_target, names_in, target
 from ppsets_core.errors import InputError
-from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
+from ppsets_core.method.plan import Plan, plan
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy
 
 HELP = "show m*, γ*, level and guarantee for a score file or n records; spends nothing"
@@ -15,7 +15,6 @@ HELP = "show m*, γ*, level and guarantee for a score file or n records; spends 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", nargs="?", help=f"{SCORES_HELP}; its records are counted as `calibrate` does")
     parser.add_argument("--n", type=int, help="number of calibration records, without a score file")
-    parser.add_argument("--classes", help=f"for --per {DIAGNOSIS} with --n: the diagnoses, or their number")
     add_target(parser)
     add_selection(parser)
 
@@ -38,8 +37,6 @@ def _plan(args: argparse.Namespace) -> tuple[Plan, str]:
     """The plan, and what ε would protect one of."""
     if (args.scores is None) == (args.n is None):
         raise InputError("Give a score file or --n, the number of records.")
-    if args.scores is not None and args.classes is not None:
-        raise InputError("The score file names the diagnoses: leave --classes out.")
     if args.scores is not None:
         records = records_to_use(args)
         return plan_for(args, records), records.unit

@@ -19,13 +19,12 @@ from ppsets_core.data.columns import (
     check_cells,
     check_names,
     not_plain,
-    text,
     whole,
 )
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import READABLE, open_zip
 from ppsets_core.files.names import RESERVED, column_name
-from ppsets_core.method.bins import is_half
+from ppsets_core.inputs import is_half, spelled
 from ppsets_core.validation import Location
 
 if TYPE_CHECKING:
@@ -194,7 +193,7 @@ def _arrow_of_list(cells: Sequence[Any]) -> "pa.Array":
     try:
         return pa.array(cells)
     except (pa.ArrowException, OverflowError):
-        return pa.array([text(cell) or None for cell in cells], pa.string())
+        return pa.array([spelled(cell) or None for cell in cells], pa.string())
 
 
 def _class_columns(rows: Cells, class_names: Cells | None, source: str) -> dict[str, np.ndarray]:
@@ -209,6 +208,6 @@ def _class_columns(rows: Cells, class_names: Cells | None, source: str) -> dict[
     elif _is_nested(class_names) or len(class_names) != array.shape[1]:
         count = "is no list of names" if _is_nested(class_names) else f"has {len(class_names)} names"
         raise FileError(f"{source}: 'classes' {count} for {array.shape[1]} probabilities a row.")
-    names = [text(name.decode() if isinstance(name, bytes) else name) for name in class_names]
+    names = [spelled(name.decode() if isinstance(name, bytes) else name) for name in class_names]
     check_names(names, source)
     return dict(zip(names, array.T, strict=True))

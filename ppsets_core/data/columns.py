@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import GROWTH, IGNORED, MAX_TEXT, RESERVED, grown_letters, is_too_long, shown_name
+from ppsets_core.inputs import spelled
 from ppsets_core.validation import Location
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ def texts_in(name: str, array: "pa.Array", source: str) -> Texts:
     except UnicodeError:
         half = f"the column '{brief_name(name)}' has an entry that is half a letter; save the file again."
         raise FileError(f"{source}: {half}") from None
-    words = [word.strip() if word else "" for word in found] if is_text(array.type) else list(map(text, found))
+    words = [word.strip() if word else "" for word in found] if is_text(array.type) else list(map(spelled, found))
     if max(map(len, words), default=0) > MAX_TEXT // GROWTH and any(map(is_too_long, words)):
         raise _too_long(name, source)
     return Texts([*words, ""], _indices(array))
@@ -315,10 +316,3 @@ def _too_long(name: str, source: str) -> FileError:
         f"{source}: the column '{brief_name(name)}' has an entry of more than {MAX_TEXT:,} letters; "
         "shorten it or leave the column out."
     )
-
-
-def text(value: object) -> str:
-    """A label or patient as text: whole numbers alike as 3 and 3.0, '' where it is missing or not a number."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return "" if value is None or value != value else str(value).strip()

@@ -11,7 +11,8 @@ from ppsets_core.data.records import Records, chosen
 from ppsets_core.data.score_file import patients_in
 from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.method.bins import BinCounter, is_half
+from ppsets_core.inputs import as_array, is_half, plain_numbers
+from ppsets_core.method.bins import BinCounter
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
 from ppsets_core.method.check import Check, check_counts
 from ppsets_core.method.counts import (
@@ -29,6 +30,7 @@ from ppsets_core.method.rules import DEFAULT
 from ppsets_core.method.sets import coverage_counts, prediction_sets
 from ppsets_core.progress import Progress
 from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
+from ppsets_core.scores import Score
 from ppsets_core.validation import check_scores
 
 MOST_ROWS_OF_PATIENTS = 10**8
@@ -99,7 +101,7 @@ def as_records(records: Records | np.ndarray | Sequence[float]) -> Records:
     """Bare scores as records of which nothing else is known."""
     if isinstance(records, Records):
         return records
-    return Records("scores", check_scores(records), half_precision=is_half(records))
+    return Records("scores", check_scores(plain_numbers(as_array(records))), half_precision=is_half(records))
 
 
 def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = None) -> Counts:
@@ -110,7 +112,7 @@ def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = Non
     counting = _Counting(planned, cohorts)
     counting.add(records)
     facts = (records.source, records.classes, records.model, records.unit)
-    return counting.total(facts, len(records))
+    return counting.total(facts, records.score, len(records))
 
 
 def check_records(records: Records, calibration: BaseCalibration) -> Check:
@@ -206,6 +208,10 @@ class Selection:
         return self.data_set.model
 
     @property
+    def score(self) -> Score:
+        return self.data_set.score
+
+    @property
     def has_patients(self) -> bool:
         return self.data_set.has_patients
 
@@ -296,7 +302,7 @@ def count_task(
         rows = None if kept is None else np.flatnonzero(kept[read : read + len(batch)])
         counting.add(batch if rows is None else chosen(batch, rows))
         read += len(batch)
-    return counting.total((data_set.source, data_set.classes, data_set.model, "record"), read)
+    return counting.total((data_set.source, data_set.classes, data_set.model, "record"), data_set.score, read)
 
 
 def cover_task(
@@ -343,10 +349,10 @@ class _Counting:
         for target, counter in zip(self._plan.targets, self._counters, strict=True):
             counter.add(_values(target, records, self._plan))
 
-    def total(self, facts: tuple[str, tuple[str, ...], str | None, str], read: int) -> Counts:
+    def total(self, facts: tuple[str, tuple[str, ...], str | None, str], score: Score, read: int) -> Counts:
         bins = tuple(counter.total() for counter in self._counters)
         cohort = None if self._cohort is None else self._cohort.total()
-        return Counts(*facts, self._n, read, self._plan, bins, cohort, self._half)
+        return Counts(*facts, self._n, read, self._plan, bins, cohort, self._half, score=score)
 
 
 def _values(target: Target, records: Records, planned: Plan) -> np.ndarray:

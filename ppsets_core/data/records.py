@@ -9,9 +9,11 @@ import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import is_training
-from ppsets_core.method.calibration import BaseCalibration
+from ppsets_core.method.calibration import UNITS, BaseCalibration, check_model
 from ppsets_core.method.counts import Cohorts, Counts, CoverageCounts, check_columns, check_number
 from ppsets_core.method.plan import NOVELTY, Plan
+from ppsets_core.scores import LAC, Score
+from ppsets_core.validation import check_names
 
 NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
@@ -32,6 +34,7 @@ class Records:
     splits, left_out: the part of the data each is of, and how many rows of the training part were left out.
     identifiers: the file's own columns that say which row is which, else the number of the row; of new patients only.
     half_precision: whether scores, probabilities or novelty were stored as float16.
+    score: which score the scores are.
     """
 
     source: str
@@ -48,6 +51,39 @@ class Records:
     left_out: int = 0
     identifiers: Mapping[str, np.ndarray] = field(default_factory=lambda: NOTHING)
     half_precision: bool = False
+    score: Score = LAC
+
+    def __post_init__(self) -> None:
+        """Refuse what would break a release's promise, whoever made it: `records` says more about what is wrong."""
+        check_model(self.model)
+        object.__setattr__(self, "classes", check_names(self.classes, "classes"))
+        object.__setattr__(self, "scores", np.asarray(self.scores, dtype=np.float64))
+        self._refuse(self.scores.ndim != 1 or not _is_in_unit_interval(self.scores), "a score is outside [0, 1]")
+        columns = [self.probabilities, self.labels, self.patients, self.novelty, self.splits, *self.groups.values()]
+        columns += self.identifiers.values()
+        lengths = {len(column) for column in columns if column is not None}
+        self._refuse(lengths - {len(self)}, "there is not one entry for each record in every column")
+        shape, labels = (len(self), len(self.classes)), self.labels
+        shares = self.probabilities
+        self._refuse(
+            shares is not None and (shares.shape != shape or not _is_in_unit_interval(shares)),
+            "there is not a probability in [0, 1] for each of the classes",
+        )
+        are_numbers = labels is None or (labels.dtype.kind in "iu" and _within(labels, -1, shape[1] - 1))
+        self._refuse(not are_numbers, "labels are not column numbers of the classes")
+        novelty = self.novelty
+        self._refuse(novelty is not None and not _within(novelty, 0, 1), "novelty is outside [0, 1]")
+        self._refuse(self.unit not in UNITS, f"the unit is not one of {', '.join(UNITS)}")
+        self._refuse(self.unit == "patient" and not self._has_one_each, "there is not one record per patient")
+        self._refuse(not isinstance(self.score, Score), "the score is not one of ppsets_core.scores")
+
+    def _refuse(self, is_wrong: object, what: str) -> None:
+        if is_wrong:
+            raise InputError(f"{self.source}: {what}. Make records with `ppsets_core.records` or `read_scores`.")
+
+    @property
+    def _has_one_each(self) -> bool:
+        return self.patients is not None and self.patient_count == len(self)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -77,8 +113,8 @@ class Records:
         """How many patients there are, each record without a name being one; None where no column names them."""
         if self.patients is None:
             return None
-        named = self.patients[self.patients != ""]
-        return len(np.unique(named)) + len(self) - len(named)
+        named = [name for name in self.patients.tolist() if name]
+        return len(set(named)) + len(self) - len(named)
 
     def checkable(self) -> np.ndarray:
         """The rows to check sets with: their diagnosis is known, and the model has not learnt from them."""
@@ -93,7 +129,7 @@ class Records:
         if np.isnan(self.scores).any():
             raise InputError(f"{self.source}: the true diagnosis of every record must be known, as its `label`.")
         columns = (*self.groups, *((NOVELTY,) if self.novelty is not None else ()))
-        check_columns(self.source, planned, self.classes, columns)
+        check_columns(self.source, planned, () if self.labels is None else self.classes, columns)
 
     def counts(self, planned: Plan, cohorts: Cohorts | None = None) -> Counts:
         """Count them as a plan needs it, and who they are."""
@@ -118,6 +154,15 @@ def are_training(splits: np.ndarray) -> np.ndarray:
     names = splits.tolist()
     training = {name for name in set(names) if is_training(name)}
     return np.array([name in training for name in names], dtype=bool)
+
+
+def _within(values: np.ndarray, least: float, most: float) -> bool:
+    return not values.size or bool(values.min() >= least and values.max() <= most)  # False where a value is nan
+
+
+def _is_in_unit_interval(values: np.ndarray) -> bool:
+    """Whether all are in [0, 1], but for nan where nothing is known."""
+    return not values.size or not (np.fmin.reduce(values, None) < 0 or np.fmax.reduce(values, None) > 1)
 
 
 def of_split(records: Records, split: str) -> Records:

@@ -1,7 +1,5 @@
 """What the columns of a score file mean."""
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -11,9 +9,10 @@ import numpy as np
 from ppsets_core.data.columns import INDEX, TEXTS, Columns, brief_name, check_names
 from ppsets_core.data.records import Records
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.files.names import IGNORED, RESERVED, TEXT, same_names, unquoted
-from ppsets_core.method.sets import conformity_scores
-from ppsets_core.model_fingerprint import FINGERPRINT
+from ppsets_core.files.names import IGNORED, RESERVED, TEXT, same_names
+from ppsets_core.inputs import label_lookup
+from ppsets_core.method.calibration import check_model
+from ppsets_core.scores import LAC, OWN, Score, class_score
 from ppsets_core.validation import Location, check_probabilities, check_scores, refuse_first
 
 IDENTIFIERS = ("id", "file", "patient", "index")
@@ -41,6 +40,7 @@ def records_of(
     group: str | None = None,
     labels: Labels = "needed",
     first_model: str | None = None,
+    score: Score | None = None,
 ) -> Records:
     """What columns mean, by the arguments of `read_scores`.
 
@@ -58,6 +58,7 @@ def records_of(
     }
     if labels == "optional" or (has_label and "score" not in numbers and len(numeric) >= 2):
         facts["identifiers"] = _identifiers(columns) if labels == "optional" else {}
+        facts["score"] = LAC if score is None else score
         return _with_probabilities(columns, _wanted(numeric, classes, source), labels, facts)
     if "score" not in numbers and has_label:
         raise FileError(
@@ -66,7 +67,11 @@ def records_of(
         )
     name = "score" if "score" in numbers else _only(numeric, source)
     scores = check_scores(numbers[name], _column(columns, brief_name(name)))
-    return Records(source, scores, **facts)
+    if classes and has_label:
+        found = label_numbers(columns, classes)
+        refuse_first(found < 0, _column(columns, "label"), f"the label is none of the classes ({_listed(classes)})")
+        facts |= {"classes": classes, "labels": found}
+    return Records(source, scores, score=OWN if score is None else score, **facts)
 
 
 def _with_probabilities(columns: Columns, names: list[str], labels: Labels, facts: dict[str, Any]) -> Records:
@@ -85,7 +90,7 @@ def _with_probabilities(columns: Columns, names: list[str], labels: Labels, fact
             refuse_first(found < 0, _column(columns, "label"), words)
         rows = np.flatnonzero(found >= 0)
         if len(rows):
-            scores[rows] = conformity_scores(probabilities[rows], found[rows])
+            scores[rows] = class_score(facts["score"]).of_labels(probabilities[rows], found[rows])
     return Records(place.source, scores, classes, probabilities, found, **facts)
 
 
@@ -131,24 +136,9 @@ def _only(numeric: list[str], source: str) -> str:
 
 
 def label_numbers(columns: Columns, classes: tuple[str, ...], in_file: tuple[str, ...] | None = None) -> np.ndarray:
-    """The labels as column numbers: by class name, in any case of letters, or by position where no class is a number.
-    `in_file`: the classes in the order of the file, by which it numbers them, where that is another one.
-
-    Each label on its own: what one record says must not change how another is read. −1 where it is none of them."""
-    classes = tuple(unicodedata.normalize("NFC", name) for name in classes)
-    places = classes if in_file is None else tuple(unicodedata.normalize("NFC", name) for name in in_file)
-    by_place = () if any(name.isdigit() for name in classes) else places
-    numbers = {str(place): classes.index(name) for place, name in enumerate(by_place)}
-    numbers |= {name.casefold(): i for i, name in reversed(list(enumerate(classes)))}
-    numbers |= {name: i for i, name in enumerate(classes)}
-    labels = columns.texts["label"]
-    return labels.of_words([_number(unicodedata.normalize("NFC", word), numbers) for word in labels.words], np.int64)
-
-
-def _number(label: str, numbers: dict[str, int]) -> int:
-    """In any case of letters, as pandas writes whole numbers beside missing ones, or quoted for spreadsheets."""
-    spelled = label, label.casefold(), re.sub(r"\.0$", "", label), unquoted(label)
-    return next((numbers[name] for name in spelled if name in numbers), -1)
+    """The labels as column numbers, by `label_lookup`; −1 where a label is none of the classes."""
+    lookup, labels = label_lookup(classes, in_file), columns.texts["label"]
+    return labels.of_words([lookup(word) for word in labels.words], np.int64)
 
 
 def patients_in(columns: Columns) -> np.ndarray | None:
@@ -159,14 +149,15 @@ def patients_in(columns: Columns) -> np.ndarray | None:
 
 
 def _model(columns: Columns, first: str | None = None) -> str | None:
-    """The fingerprint that every row names; None where all rows have another program's word for a model, or none."""
+    """The fingerprint, or the user's own word for the model, that every row has; None without one."""
     models = columns.texts.get("model")
     if models is None or not len(models):
         return None
     other = "it is of another model than the first row; calibrate with the scores of one model"
     first = models.words[models.codes[0]] if first is None else first
     refuse_first(models.are(lambda word: word != first), _column(columns, "model"), other)
-    return first if re.fullmatch(FINGERPRINT, first) else None
+    check_model(first or None)
+    return first or None
 
 
 def _novelty(columns: Columns) -> np.ndarray | None:

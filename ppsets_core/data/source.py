@@ -14,6 +14,7 @@ from ppsets_core.data.score_file import IDENTIFIERS, Labels, as_file_errors, lab
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike
 from ppsets_core.files.names import SEEN, is_training
+from ppsets_core.scores import OWN, Score, score_named
 
 ROWS_AT_ONCE = 2_000_000  # what one worker is given
 SETS_AT_ONCE = 200_000  # of new patients: sets take longer to write than scores to count
@@ -27,6 +28,7 @@ class Source:
     `rows`: how many records there are, None where it takes reading to know: of a CSV, where a column `split` says
     which rows are used, and where labels are optional. `names`: the columns in their order. `wanted`: the classes asked
     for. `first_model`: what the first row says of its model. `in_parts`: a row's number needs the name of its part.
+    `score`: which score the records have.
     """
 
     source: str
@@ -41,6 +43,8 @@ class Source:
     classes: tuple[str, ...] = ()
     model: str | None = None
     first_model: str | None = None
+    asked_score: Score | None = None
+    score: Score = OWN
 
     @property
     def has_patients(self) -> bool:
@@ -76,7 +80,12 @@ class Source:
         """What columns of this source mean."""
         with as_file_errors():
             found = records_of(
-                columns, classes=self.wanted, group=self.group, labels=self.labels, first_model=self.first_model
+                columns,
+                classes=self.wanted,
+                group=self.group,
+                labels=self.labels,
+                first_model=self.first_model,
+                score=self.asked_score,
             )
         if not self.in_parts or not found.identifiers or any(name in found.identifiers for name in IDENTIFIERS):
             return found
@@ -110,6 +119,7 @@ def read_scores(
     group: str | None = None,
     split: str | None = None,
     labels: Labels = "needed",
+    score: str | Score | None = None,
 ) -> Records:
     """Records from CSV, TSV, NPY, NPZ, Parquet or JSON: a path, a folder of parts, an upload or bytes; at most 100 MB.
 
@@ -123,10 +133,12 @@ def read_scores(
     split: the part of the data to use, by the column `split`; without it all but the training rows.
     labels: "optional" for new patients, who need a probability for each class and no label: all rows are kept, training
         rows too, each with the file's own identifiers.
+    score: how probabilities become scores, "lac" (1 − p) where nothing is said; or which score the column `score` is,
+        "own" where nothing is said: it gives a threshold and no sets.
     """
     if isinstance(file, str | Path) and size_of(Path(file)) > MAX_BYTES:
         raise too_large(name or Path(file).name)
-    found = open_source(file, name, classes=classes, group=group, split=split, labels=labels, keep=True)
+    found = open_source(file, name, classes=classes, group=group, split=split, labels=labels, score=score, keep=True)
     records = joined([batch for task in found.tasks for batch in found.all_batches(task)], found.source)
     if labels == "optional" or (splits := found.splits()) is None:
         return records
@@ -141,6 +153,7 @@ def open_source(
     group: str | None = None,
     split: str | None = None,
     labels: Labels = "needed",
+    score: str | Score | None = None,
     keep: bool = False,
 ) -> Source:
     """Look at the parts and the first rows, by the arguments of `read_scores`; every part must have the same columns.
@@ -156,13 +169,14 @@ def open_source(
     rows = found.rows if needed and SPLIT not in found.names else None
     in_parts = isinstance(file, str | Path) and Path(file).is_dir()
     opened = Source(source, tasks, rows, found.names, group, split, labels, tuple(classes), in_parts)
+    opened = replace(opened, asked_score=None if score is None else score_named(score))
     first = next((columns for task in tasks for columns in opened._all_columns(task, opened.names)), None)
     if first is None:
         raise FileError(f"{source}: {_nothing_left(opened.splits(), split)}")
     models = first.texts.get("model")
     opened = replace(opened, first_model=None if models is None else models.words[models.codes[0]])
     records = opened.records_of(first)
-    return replace(opened, classes=records.classes, model=records.model)
+    return replace(opened, classes=records.classes, model=records.model, score=records.score)
 
 
 def is_large(path: str | Path) -> bool:

@@ -66,7 +66,8 @@ def csv_of(table: SetTable, marks: Marks | None = None) -> bytes:
     import pyarrow.csv
 
     columns = columns_of(table, marks=marks)
-    columns |= {f"cutoff({name})": table.cutoffs[:, number].copy() for number, name in enumerate(table.classes)}
+    if table.calibration.has_cutoffs:
+        columns |= {f"cutoff({name})": table.cutoffs[:, number].copy() for number, name in enumerate(table.classes)}
     origin = table.provenance().columns()
     if table.unfamiliar is not None:
         origin["compared with"] = table.novelty_threshold.compared_with
@@ -132,14 +133,15 @@ def summary_of(counts: SetCounts, origin: Provenance, notes: Sequence[str]) -> d
     """What a JSON says of all sets together."""
     calibration = origin.calibration
     thresholds: dict[str, object]
+    needed = calibration.cutoffs if calibration.has_cutoffs else ()
     if calibration.per is None:
-        thresholds = {"threshold": calibration.threshold, "cutoff": calibration.cutoff}
+        thresholds = {"threshold": calibration.threshold, **({"cutoff": needed[0]} if needed else {})}
     else:
         names = calibration.names
-        thresholds = {
-            "thresholds": dict(zip(names, calibration.thresholds, strict=True)),
-            "cutoffs": dict(zip(names, calibration.cutoffs, strict=True)),
-        }
+        thresholds = {"thresholds": dict(zip(names, calibration.thresholds, strict=True))}
+        thresholds |= {"cutoffs": dict(zip(names, needed, strict=True))} if needed else {}
+    if not needed:
+        thresholds["score"] = calibration.score.document()
     return {
         "counts": counts.readings,
         "novelty": counts.alarm(calibration, origin.model).document(),

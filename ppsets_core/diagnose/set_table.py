@@ -126,7 +126,11 @@ class SetTable:
 
     @cached_property
     def cutoffs(self) -> np.ndarray:
-        """The probability that each diagnosis needed to be in the set, (N, K)."""
+        """The probability that each diagnosis needed to be in the set, (N, K); with another score than 1 − p, where the
+        line runs between what is in this set and what is not."""
+        if not self.calibration.has_cutoffs:
+            least = np.where(self.members, self.probabilities, 1).min(axis=1, keepdims=True)
+            return np.where(self.members, least, np.maximum(least, np.nextafter(self.probabilities, 2)))
         groups, half = _groups(self.records, self.calibration), self.records.half_precision
         cutoffs = self.calibration.class_cutoffs(len(self), len(self.classes), groups, half)
         return np.broadcast_to(cutoffs, self.members.shape)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ppsets_core.errors import InputError
+
 FEW = 16_384
 TOLERANCE, HALF_TOLERANCE = 1e-6, 2.0**-10
 """By how much two arithmetics may differ in the score of one record: any, and where one of them is float16."""
@@ -18,15 +20,6 @@ def limit(threshold: ArrayLike, half_precision: bool = False) -> np.ndarray:
     docs/method.md#at-the-edges.
     """
     return np.asarray(threshold, dtype=np.float64) + (HALF_TOLERANCE if half_precision else TOLERANCE)
-
-
-def is_half(values: ArrayLike) -> bool:
-    """Whether numbers are float16. The type is public, what they say is not."""
-    try:
-        kind = np.asarray(values).dtype
-    except ValueError:  # rows of several lengths, refused where they are checked
-        return False
-    return kind.kind == "f" and kind.itemsize == 2
 
 
 def bin_index(scores: np.ndarray, m: int) -> np.ndarray:
@@ -101,6 +94,8 @@ class Histogram:
 
     def counts(self) -> np.ndarray:
         new = np.bincount(self._waiting[: self._filled], minlength=self._size)
+        if len(new) > self._size:
+            raise InputError("A score is outside [0, 1].")  # whoever made the records: no release outside [0, 1]
         self._counts, self._filled = new if self._counts is None else self._counts, 0
         if new is not self._counts:
             self._counts += new

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from ppsets_core.errors import InputError
 from ppsets_core.method.bins import limit
 from ppsets_core.method.plan import DIAGNOSIS, Plan
-from ppsets_core.model_fingerprint import FINGERPRINT, LENGTH
-from ppsets_core.validation import check_name
+from ppsets_core.scores import LAC, SCORES, ClassScore, IntervalScore, Lac, Score
+from ppsets_core.validation import LONGEST_NAME, check_name
 
 UNITS = ("patient", "record")
 PUBLIC = tuple(field.name for field in fields(Plan))
@@ -28,13 +28,15 @@ class BaseCalibration(Plan):
 
     drawn: the threshold of each target, in the plan's order.
     classes: the diagnoses in the order of the probabilities, empty where only scores were given.
-    model: the fingerprint of the model behind the scores, None if unknown.
+    model: the fingerprint of the model behind the scores, or the user's own words for it; None if unknown.
+    score: which score the thresholds are for. Sets and intervals apply this one and no other.
     half_precision: whether the scores, or the probabilities behind them, were stored as float16.
     """
 
     drawn: tuple[float, ...]
     classes: tuple[str, ...]
     model: str | None
+    score: Score = LAC
     half_precision: bool = False
 
     @property
@@ -61,17 +63,37 @@ class BaseCalibration(Plan):
     @property
     def cutoff(self) -> float:
         """The least probability that is in the set: 1 − ŝ, less the tolerance at the edges."""
-        return float(least_probability(self.threshold, self.half_precision))
+        self.threshold  # noqa: B018  # refused where there are several
+        return self.cutoffs[0]
 
     @property
     def cutoffs(self) -> tuple[float, ...]:
         """The least probability that is in the set by each of the thresholds; 0: every diagnosis is."""
+        if not self.has_cutoffs:
+            raise InputError(f"With the score '{self.score.name}' no single probability decides what is in a set.")
         return tuple(least_probability(self.thresholds, self.half_precision).tolist())
 
     @property
     def is_full(self) -> bool:
         """Whether every set holds every diagnosis: the plan is trivial, or every threshold came out as 1."""
-        return not any(self.cutoffs)
+        return all(limit(threshold, self.half_precision) >= 1 for threshold in self.thresholds)
+
+    @property
+    def has_cutoffs(self) -> bool:
+        """Whether a probability alone decides if a class is in the set, as with the score `lac`."""
+        return isinstance(self.score, Lac)
+
+    @property
+    def class_score(self) -> ClassScore:
+        """The score, if it can turn probabilities into sets."""
+        if isinstance(self.score, ClassScore):
+            return self.score
+        known = ", ".join(name for name, one in SCORES.items() if issubclass(one, ClassScore))
+        what = "intervals, by `prediction_interval`," if isinstance(self.score, IntervalScore) else "a threshold"
+        raise InputError(
+            f"This calibration is for the score '{self.score.name}': it gives {what} and no sets. For sets, calibrate "
+            f"with probabilities, or say which of {known} the scores were."
+        )
 
     def is_for(self, model: str | None) -> bool | None:
         """Whether the scores were those of the model with this fingerprint; None where either is unknown."""
@@ -94,14 +116,15 @@ class BaseCalibration(Plan):
     def class_cutoffs(
         self, records: int, classes: int, groups: Sequence[str] | None = None, half_precision: bool = False
     ) -> np.ndarray:
-        """The least probability of every class that is in the set, for every record or for all in one row.
+        """The least probability of every class that is in the set, to be broadcast to every record and class.
 
         half_precision: whether the probabilities are float16. An unknown group gets 0: every class is in the set.
         """
-        thresholds = self._class_thresholds(records, classes, groups)
+        thresholds = self.class_thresholds(records, classes, groups)
         return least_probability(thresholds, half_precision or self.half_precision)
 
-    def _class_thresholds(self, records: int, classes: int, groups: Sequence[str] | None) -> np.ndarray:
+    def class_thresholds(self, records: int, classes: int, groups: Sequence[str] | None) -> np.ndarray:
+        """The thresholds, to be broadcast to every record and class; an unknown group gets 1."""
         if self.classes and len(self.classes) != classes:
             raise InputError(
                 f"The calibration is for {len(self.classes)} classes and there are probabilities of {classes}. "
@@ -111,12 +134,19 @@ class BaseCalibration(Plan):
             return np.full((1, classes), self.threshold)
         if self.per == DIAGNOSIS:
             return np.array([self.thresholds])
+        return self.group_thresholds(records, groups)[:, None]
+
+    def group_thresholds(self, records: int, groups: Sequence[str] | None) -> np.ndarray:
+        """The threshold of each record's group, or the only one; an unknown group gets 1."""
+        if self.per is None:
+            return np.full(1, self.threshold)
         if groups is None or len(groups) != records:
             raise InputError(
                 f"This calibration has a threshold for each {self.per}: say which {self.per} every record is of."
             )
         by_name = dict(zip(self.group_names, self.thresholds, strict=True))
-        return np.array([[by_name.get(group, 1.0)] * classes for group in groups])
+        names = groups.tolist() if isinstance(groups, np.ndarray) else groups
+        return np.fromiter((by_name.get(name, 1.0) for name in names), np.float64, records)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,10 +212,14 @@ def check_binding(unit: object, model: object, dataset: object = None, date: obj
 
 
 def check_model(model: object) -> None:
-    if model is not None and not (isinstance(model, str) and re.fullmatch(FINGERPRINT, model)):
+    if model is None:
+        return
+    try:
+        check_name(model)
+    except InputError:
         raise InputError(
-            f"model must be a fingerprint of {LENGTH} hexadecimal digits, or left out where it is unknown."
-        )
+            f"model must be a fingerprint, or your own name for it in 1 to {LONGEST_NAME} printable characters."
+        ) from None
 
 
 def now() -> str:

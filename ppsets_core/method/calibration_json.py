@@ -29,6 +29,7 @@ from ppsets_core.method.plan import (
 )
 from ppsets_core.method.rules import rule_named
 from ppsets_core.method.rules.sharp import Sharp
+from ppsets_core.scores import LAC, Score, score_from
 from ppsets_core.validation import check_alpha, check_epsilon, check_m, check_names
 
 FORMAT, VERSION = "ppsets-calibration", 5
@@ -39,6 +40,8 @@ PLANNED = ("n", "alpha", "epsilon", "method", "coverage_lower", "per")
 TARGET = tuple(field.name for field in fields(Target))
 LONGEST = 5_000_000
 """Room for as many names as there may be, each twice."""
+OF_SCORE = "score"
+"""A field that calibrations for another score than `lac` have."""
 HALF = "half_precision"
 """A field that only calibrations from float16 have."""
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
@@ -51,6 +54,8 @@ def write_calibration(calibration: BaseCalibration) -> str:
     document = {"format": FORMAT, "version": VERSION, "kind": kind}
     document |= {name: getattr(calibration, name) for name in (*facts, *PLANNED)}
     pairs = zip(calibration.targets, calibration.drawn, strict=True)
+    if calibration.score != LAC:
+        document[OF_SCORE] = calibration.score.document()
     if calibration.half_precision:
         document[HALF] = True
     document["targets"] = [{"threshold": threshold} | asdict(target) for target, threshold in pairs]
@@ -65,10 +70,11 @@ def read_calibration(text: str) -> Calibration | Simulation:
         raise _refusal("its kind is neither release nor simulation")
     facts = (*FACTS, *(OF_RELEASE if kind is not Simulation else ()))
     half = (HALF,) if document.get(HALF) is True else ()
-    _check_fields(document, ("format", "version", "kind", *facts, *half, *PLANNED, "targets"))
+    other = (OF_SCORE,) if OF_SCORE in document else ()
+    _check_fields(document, ("format", "version", "kind", *facts, *other, *half, *PLANNED, "targets"))
     targets = _targets(document["targets"])
     try:
-        said = _facts(document, facts)
+        said = _facts(document, facts) | {"score": _score(document)}
         expected = _planned(document, targets)
     except (InputError, TypeError) as error:
         raise _refusal(str(error).rstrip(".")) from None
@@ -145,6 +151,17 @@ def _targets(given: object) -> list[dict[str, Any]]:
             raise _refusal("a target is not as a calibration writes it")
         _check_fields(target, ("threshold", *TARGET))
     return given
+
+
+def _score(document: dict[str, Any]) -> Score:
+    if OF_SCORE not in document:
+        return LAC
+    if not isinstance(document[OF_SCORE], dict):
+        raise InputError("its score is not as a calibration writes it")
+    found = score_from(document[OF_SCORE])
+    if found == LAC or found.document().keys() != document[OF_SCORE].keys():
+        raise InputError("its score is not as a calibration writes it")
+    return found
 
 
 def _facts(document: dict[str, Any], own: tuple[str, ...]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,7 @@ from ppsets_core.method.counts import CoverageCounts
 from ppsets_core.method.intervals import CONFIDENCE, beta_quantile, clopper_pearson
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
-from ppsets_core.method.sets import coverage_counts, prediction_sets
-from ppsets_core.validation import check_labels
+from ppsets_core.method.sets import coverage_counts, labelled_sets
 
 HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
 NOBODY = np.empty(0, dtype=np.int64)
@@ -60,9 +60,9 @@ class Evaluation:
 
 
 def evaluate(
-    probabilities: np.ndarray,
-    labels: np.ndarray,
-    calibration: BaseCalibration | float,
+    probabilities: Any,
+    labels: Any,
+    calibration: BaseCalibration | float | Sequence[float],
     *,
     classes: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
@@ -72,17 +72,14 @@ def evaluate(
     Parameters
     ----------
     probabilities : one row per record, one column per class; each row adds up to 1
-    labels : the column number of each record's true class
-    calibration : a calibration or simulation, or a bare threshold in [0, 1]
-    classes : names of the columns; refused where they are not the calibration's
-    groups : each record's group, where the calibration has a threshold for each group
+    labels : each record's true class, by name or column number
+    calibration, classes, groups : as in `prediction_sets`
 
     >>> e = evaluate([[0.75, 0.25], [0.5, 0.5]], [1, 0], 0.5)
     >>> e.coverage, e.mean_size, e.size_counts.tolist()
     (0.5, 1.5, [0, 1, 1])
     """
-    members = prediction_sets(probabilities, calibration, classes=classes, groups=groups)
-    return evaluation_of(*coverage_counts(members, check_labels(labels, *members.shape)))
+    return evaluation_of(*coverage_counts(*labelled_sets(probabilities, labels, calibration, classes, groups)))
 
 
 def evaluation_of(by_class: np.ndarray, by_size: np.ndarray) -> Evaluation:

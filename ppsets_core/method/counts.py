@@ -1,7 +1,7 @@
 """Counts: all that is ever computed from private records. Counts of parts add up to those of the whole."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +10,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, Plan
 from ppsets_core.method.rules.mechanism import Mechanism
+from ppsets_core.scores import Score
 
 
 class CohortBuilder(Protocol):
@@ -41,6 +42,9 @@ class Countable(Protocol):
     @property
     def unit(self) -> str: ...
 
+    @property
+    def score(self) -> Score: ...
+
     def __len__(self) -> int: ...
 
     def check_plan(self, plan: Plan) -> None:
@@ -57,7 +61,7 @@ class Countable(Protocol):
 class Counts:
     """How many records lie in each bin, for each target of a plan, and who they are.
 
-    source, classes, model, unit: as the records say.
+    source, classes, model, unit, score: as the records say.
     n: how many records are used; read: how many there were.
     plan: what they were counted for.
     bins: for each target the number of records in each of its m bins.
@@ -77,6 +81,7 @@ class Counts:
     cohort: Any = None
     half_precision: bool = False
     mechanisms: tuple[Mechanism | None, ...] | None = None
+    score: Score = field(kw_only=True)
 
     def __len__(self) -> int:
         return self.n
@@ -131,6 +136,10 @@ class CoverageCounts:
     by_group: np.ndarray
     cohort: Any = None
 
+    @property
+    def score(self) -> Score:
+        return self.calibration.score
+
     def __len__(self) -> int:
         return int(self.by_class.sum())
 
@@ -180,6 +189,6 @@ def check_columns(source: str, plan: Plan, classes: tuple[str, ...], columns: tu
 def need_labels(source: str, classes: tuple[str, ...]) -> None:
     if not classes:
         raise InputError(
-            f"{source}: a promise for each diagnosis needs the label of every record, and there are "
-            "scores only. Give a probability for each diagnosis and the true one as `label`."
+            f"{source}: a promise for each diagnosis needs the label of every record, and the names of all classes. "
+            "Give a probability for each diagnosis and the true one as `label`, or scores, a `label` and the classes."
         )

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ppsets_core.errors import InputError
+from ppsets_core.inputs import numbered
 from ppsets_core.method.rules import DEFAULT, RULES, GroupRule, rule_named
 from ppsets_core.method.rules.mechanism import Mechanism, expected_output, least_of
 from ppsets_core.method.rules.rule import no_gamma
@@ -293,11 +294,6 @@ def epsilon_less(epsilon: float, part: float) -> float:
 
 def _exact(number: float) -> Fraction:
     return Fraction(Decimal(repr(number)))
-
-
-def numbered(count: int) -> tuple[str, ...]:
-    """Names for classes of which only the number is known."""
-    return tuple(map(str, range(count)))
 
 
 def _names(per: str | None, classes: int | Sequence[str] | None, groups: Sequence[str] | None) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ def draw_trial(counts: Counts, rng: np.random.Generator) -> Simulation:
 def untouched(records: Countable, plan: Plan) -> Counts:
     """Counts for a trivial plan, which needs none: the data is not used."""
     nothing = tuple(np.zeros(0, dtype=np.int64) for _ in plan.targets)
-    return Counts(records.source, records.classes, records.model, records.unit, plan.n, plan.n, plan, nothing)
+    facts = (records.source, records.classes, records.model, records.unit)
+    return Counts(*facts, plan.n, plan.n, plan, nothing, score=records.score)
 
 
 def _drawn(counts: Counts, draw: Draw) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def _drawn(counts: Counts, draw: Draw) -> dict[str, Any]:
         1.0 if mechanism is None else draw(mechanism, runs_of_counts(bins), int(bins.sum())) / target.m
         for target, bins, mechanism in zip(counts.plan.targets, counts.bins, counts.mechanisms, strict=True)
     )
-    facts = {name: getattr(counts, name) for name in ("classes", "model", "half_precision")}
+    facts = {name: getattr(counts, name) for name in ("classes", "model", "score", "half_precision")}
     return {"drawn": drawn} | facts | {name: getattr(counts.plan, name) for name in PUBLIC}
 
 

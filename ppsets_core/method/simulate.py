@@ -7,13 +7,15 @@ from typing import Protocol
 import numpy as np
 
 from ppsets_core.errors import InputError
-from ppsets_core.method.bins import Runs, bin_index, is_half, limit, runs_around
+from ppsets_core.inputs import read_table
+from ppsets_core.method.bins import Runs, bin_index, limit, runs_around
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.method.release import draw_simulation
 from ppsets_core.method.rules import DEFAULT
 from ppsets_core.method.rules.mechanism import reach
-from ppsets_core.method.sets import conformal_rank, conformity_scores
-from ppsets_core.validation import check_labels, check_n, check_probabilities
+from ppsets_core.method.sets import conformal_rank
+from ppsets_core.scores import LAC, Score, class_score
+from ppsets_core.validation import check_n
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ def random_splits(
     repetitions: int,
     rng: np.random.Generator,
     *,
+    score: str | Score = LAC,
     half_precision: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[SplitResult]:
@@ -69,16 +72,16 @@ def random_splits(
     settings : rule, α, ε and the like of each calibration
     repetitions : number of splits
     rng : such as `numpy.random.default_rng(0)`
+    score : which score; "lac" is 1 − p
     half_precision : whether probabilities were float16 before; an array of that type says so itself
     progress : called with splits done and their number; may raise to cancel
     """
-    half = half_precision or is_half(probabilities)
-    probabilities = check_probabilities(probabilities)
-    labels = check_labels(labels, *probabilities.shape)
+    table = read_table(probabilities)
+    probabilities, labels, half = table.values, table.labels(labels), half_precision or table.half_precision
     n, repetitions = check_n(n), check_n(repetitions)
     if n >= len(labels):
         raise InputError(f"Calibrating on {n} of {len(labels)} records leaves too few to evaluate on; use a smaller n.")
-    records = _SortedRecords(probabilities, labels)
+    records = _SortedRecords(class_score(score).of_classes(probabilities), labels)
     plans = [_plan(n, setting, probabilities.shape[1]) for setting in settings]
     exact = sorted({(chosen.alpha, chosen.per) for chosen in plans}, key=str)
     rules: list[_Quantile] = [_private(records, chosen) for chosen in plans]
@@ -115,11 +118,11 @@ def _plan(n: int, setting: Setting, classes: int) -> Plan:
 class _SortedRecords:
     """All records in order of their score, so that a split is a mask and its ranks are a running count."""
 
-    def __init__(self, probabilities: np.ndarray, labels: np.ndarray) -> None:
-        scores = conformity_scores(probabilities, labels)
+    def __init__(self, class_scores: np.ndarray, labels: np.ndarray) -> None:
+        scores = class_scores[np.arange(len(labels)), labels]
         order = np.argsort(scores, kind="stable")
-        self.scores, self.labels, self._class_scores = scores[order], labels[order], 1 - probabilities[order]
-        self.classes = probabilities.shape[1]
+        self.scores, self.labels, self._class_scores = scores[order], labels[order], class_scores[order]
+        self.classes = class_scores.shape[1]
 
     def used(self, mask: np.ndarray) -> np.ndarray:
         """Which records calibrate, and how many of them there are up to each."""

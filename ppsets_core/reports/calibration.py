@@ -50,7 +50,8 @@ def _first_numbers(drawn: BaseCalibration) -> Html:
     first = {"coverage promised": f"≥ {100 * drawn.coverage_lower:.4g}%"}
     first["ε spent"] = f"{drawn.epsilon_spent:g}" if isinstance(drawn, Calibration) else "0 (simulation)"
     if drawn.per is None:
-        first |= {"threshold ŝ": f"{drawn.threshold:.6g}", "probability needed": needed(drawn.cutoff)}
+        first["threshold ŝ"] = f"{drawn.threshold:.6g}"
+        first |= {"probability needed": needed(drawn.cutoff)} if drawn.has_cutoffs else {"score": f"{drawn.score}"}
     return numbers(first | {f"{unit_of(drawn)}s": f"{drawn.n:,}"})
 
 
@@ -67,7 +68,7 @@ def _released(drawn: BaseCalibration) -> list[Html]:
     if _has_tau(drawn):
         told = f"X-rays whose novelty is above τ̂ = {drawn.novelty_threshold:.6g} are marked as unfamiliar."
         parts.append(element("p", told))
-    if drawn.per is None:
+    if drawn.per is None or not drawn.has_cutoffs:
         return [*parts, element("p", released(drawn))]
     each = zip(names_of(drawn), drawn.thresholds, drawn.cutoffs, strict=True)
     rows = [(name, f"{threshold:.6g}", needed(cutoff)) for name, threshold, cutoff in each]

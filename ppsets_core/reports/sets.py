@@ -79,13 +79,13 @@ def _review(row: SetRow, marks: Marks) -> str:
 def _probabilities(row: SetRow) -> Html:
     """Those in the set and the next few; each with what it needed."""
     inside, shares, cutoffs = row.members, row.probabilities, row.cutoffs
-    below = [name for name in shares if name not in inside]
+    below, is_simple = [name for name in shares if name not in inside], row.table.calibration.has_cutoffs
     lines = [
         element(
             "tr",
             element("td", name),
             element("td", f"{shares[name]:.3f}"),
-            element("td", f"{'≥' if name in inside else '<'} {cutoffs[name]:.3g}"),
+            element("td", f"{'≥' if name in inside else '<'} {cutoffs[name]:.3g}" if is_simple else ""),
             **({} if name in inside else {"class_": "out"}),
         )
         for name in [*inside, *below[:MOST_BELOW]]

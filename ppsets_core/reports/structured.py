@@ -122,7 +122,7 @@ def _content(row: SetRow, origin: Provenance) -> "MeasurementReport":
 
     shares, identity = row.shares.tolist(), _identity(row)
     numbers = {_code(f"p{i + 1}", f"Probability of {name}"): shares[i] for i, name in enumerate(row.classes)}
-    needed = row.cutoffs.items()
+    needed = row.cutoffs.items() if origin.calibration.has_cutoffs else ()
     numbers |= {_code(f"c{i + 1}", f"Probability needed for {name}"): cutoff for i, (name, cutoff) in enumerate(needed)}
     group = MeasurementsAndQualitativeEvaluations(
         tracking_identifier=TrackingIdentifier(UID(), "prediction set"),

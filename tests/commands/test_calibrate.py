@@ -24,7 +24,7 @@ def scores(tmp_path, monkeypatch):
 
 
 def run(scores, *options, epsilon="1"):
-    return main(["calibrate", str(scores), "--epsilon", epsilon, "--method", "sharp", *options])
+    return main(["calibrate", str(scores), "--score", "lac", "--epsilon", epsilon, "--method", "sharp", *options])
 
 
 def ledger(scores):

@@ -17,7 +17,7 @@ from tests.model.chests import png_folder, small_model
 PER_SITE = "calibrate ward.csv --epsilon 1 --budget 5 --per site"
 PER_DIAGNOSIS = "calibrate ward.csv --epsilon 1 --budget 5 --per diagnosis"
 CLUSTER = "calibrate ward --epsilon 1 --budget 1 --cluster"
-SPEND = "calibrate scores.csv --epsilon 1"
+SPEND = "calibrate scores.csv --score lac --epsilon 1"
 PREDICT = "predict {} --calibration {}"
 CHECK = "check {} --calibration ward.json"
 SCORE = "score xrays --weights small.safetensors --out {}"
@@ -29,7 +29,7 @@ REFUSED = [
     ("plan --n 1000 --epsilon 1 --gamma 2", "gamma must"),
     ("plan --epsilon 1", "Give a score file or --n"),
     ("plan scores.csv --n 1000 --epsilon 1", "Give a score file or --n"),
-    ("plan ward.csv --classes a,b --per diagnosis --epsilon 1", "leave --classes out"),
+    ("plan ward.csv --classes a,b --per diagnosis --epsilon 1", "no column of probabilities for a, b"),
     ("plan --n 100 --epsilon 1 --per diagnosis --classes a,a", "a name stands twice"),
     (SPEND, "say with --budget"),
     (f"{SPEND} --budget 3 --novelty-share 0.5", "no column 'novelty'"),
@@ -45,7 +45,10 @@ REFUSED = [
     (f"{PER_DIAGNOSIS} --groups north", "no groups"),
     (f"{PER_DIAGNOSIS} --method paper", "holds for all patients together only"),
     (f"{PER_DIAGNOSIS} --gamma 0.5", "gamma belongs to the paper's rule"),
-    ("calibrate scores.csv --epsilon 1 --budget 5 --per diagnosis", "scores.csv: a promise for each diagnosis needs"),
+    (f"{SPEND} --budget 5 --per diagnosis", "scores.csv: a promise for each diagnosis needs"),
+    ("calibrate scores.csv --epsilon 1 --budget 5", "Say what they are: --score lac"),
+    ("calibrate scores.csv --epsilon 1 --budget 5 --score nac", "The score must be one of lac, aps, raps"),
+    ("calibrate ward.csv --epsilon 1 --budget 5 --score own", "'own' is not computed from probabilities"),
     (f"{CLUSTER} tcp://192.0.2.1:8786", "is another machine, and tcp:// would send"),
     (f"{CLUSTER} tls://127.0.0.1:8786", "needs --tls-ca, --tls-cert and --tls-key"),
     (f"{CLUSTER} 127.0.0.1", "A scheduler's address is like"),

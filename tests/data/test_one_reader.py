@@ -148,8 +148,8 @@ def outcome(tmp_path, capsys, worker, monkeypatch):
 
     def run(path: Path, *options: str) -> tuple[int, list[str]] | str:
         ledger = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
-        command = ["calibrate", str(path), "--epsilon", "1", "--budget", "1", "--ledger", str(ledger), "--json"]
-        code = main([*command, *options])
+        command = ["calibrate", str(path), "--score=lac", "--epsilon=1", "--budget=1", "--json", "--ledger"]
+        code = main([*command, str(ledger), *options])
         out, err = capsys.readouterr()
         if code == 0:
             drawn = json.loads(out)

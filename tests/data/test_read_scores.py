@@ -247,8 +247,13 @@ def test_the_model_behind_the_scores_is_read(data):
 
 
 @pytest.mark.parametrize("word", ["ResNet-18", "", "0123456789ABCDEF", MODEL + "0", MODEL + "\u0660"])
-def test_another_programs_word_for_a_model_is_no_fingerprint(word):
-    assert read_scores(f"score,model,x\n0.1,{word},1\n0.2,{word},2\n".encode()).model is None
+def test_a_model_may_have_a_name_in_the_users_own_words(word):
+    assert read_scores(f"score,model,x\n0.1,{word},1\n0.2,{word},2\n".encode()).model == (word or None)
+
+
+def test_a_models_name_is_as_short_as_other_names():
+    with pytest.raises(FileError, match="1 to 100 printable characters"):
+        read_scores(f"score,model\n0.1,{'x' * 101}\n".encode())
 
 
 @pytest.mark.parametrize(("first", "second"), [(MODEL, MODEL[::-1]), (MODEL, "ResNet-18"), ("ResNet-18", MODEL)])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ppsets_core import one_per_patient, read_scores
 from ppsets_core.data import Records
+from ppsets_core.scores import Aps
 
 
 def records(patients: list[str], scores=None) -> Records:
@@ -88,6 +89,7 @@ def test_equal_records_are_equal_and_each_fact_counts():
         "left_out": 3,
         "identifiers": {"id": np.array(["x", "y"])},
         "half_precision": True,
+        "score": Aps(),
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(Records)}
     for name, value in changes.items():

@@ -52,12 +52,9 @@ def test_a_release_is_charged_and_recorded(ledger, path):
 
 
 def test_what_cannot_be_released_is_refused_before_anything_is_charged(ledger):
-    long = records_of(SCORES, classes=("a" * 101, "b"), labels=np.zeros(len(SCORES), dtype=int))
     for records, chosen, account, told in (
-        (records_of(SCORES, model="mine"), planned(SCORES, 0.5), named("ward"), "model must be a fingerprint"),
         (records_of(SCORES), planned(SCORES[1:], 0.5), named("ward"), "plan is for 1999 records but there are 2000"),
         (SCORES, planned(SCORES, 0.5), named("ward"), "A release is made from records"),
-        (long, planned(SCORES, 0.5), named("ward"), "1 to 100 printable characters"),
         (records_of(SCORES), planned(SCORES, 0.5), None, "account_for"),
         (records_of(SCORES), planned(SCORES, 0.5), "ward", "account_for"),
         (records_of(SCORES), planned(SCORES, 0.5), named("nowhere"), "no data set 'nowhere'"),

@@ -145,7 +145,7 @@ NAMES = ("x", "0.5", "=cmd|x", "2026-13-45T00:00:00+00:00", "2026-01-31T12:00:00
 NUMBERS = (-5, 0, 0.5, 0.123456, 1, 1.5, 4, 900, 1000.5, 10**400, math.nan, math.inf)
 LISTS = ([], {}, ["x"], ["x", "x"], ["x", 3], ["two\nlines"], [{}])
 JUNK = (None, True, False, "", "two\nlines", "0123456789abcdef\n", *NAMES, *NUMBERS, *LISTS)
-MAY_BE = {"dataset": (None, *NAMES), "model": (None,), "classes": ([], ["x"]), "threshold": (0.5, 1)}
+MAY_BE = {"dataset": (None, *NAMES), "model": (None, *NAMES), "classes": ([], ["x"]), "threshold": (0.5, 1)}
 UNUSED = {"m": (4, 900), "alpha": (0.5, 0.123456)}  # where nothing is drawn
 ALSO = {"each diagnosis": {"n": (1, 4, 900), "per": NAMES}, "trivial": UNUSED, "too few for novelty": UNUSED}
 

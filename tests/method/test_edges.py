@@ -115,7 +115,7 @@ FILES = {f"{what}, text": lambda p, what=what: (csv(p, what), "s.csv") for what 
 @pytest.mark.parametrize("how", ["score, text", "probabilities, text"])
 def test_coverage_holds_whether_scores_are_written_or_computed(how, method, m, n):
     """From a column `score` it was 0.5."""
-    drawn = calibrate(read_scores(*FILES[how](sample(n, SHARES))), 0.1, 1.0, m=m, method=method)
+    drawn = calibrate(read_scores(*FILES[how](sample(n, SHARES)), score="lac"), 0.1, 1.0, m=m, method=method)
     p = sample(2000, SHARES)
     assert prediction_sets(np.column_stack([p, 1 - p]), drawn)[:, 0].mean() >= 0.95
 
@@ -127,7 +127,7 @@ def test_coverage_holds_between_any_two_types_of_file(edge):
     files = {name: write(sample(200, shares)) for name, write in FILES.items() if not name.startswith("score")}
     new = {name: read_scores(*file, classes=("a", "b"), labels="optional") for name, file in files.items()}
     for how, write in FILES.items():
-        records = read_scores(*write(sample(1000, shares)))
+        records = read_scores(*write(sample(1000, shares)), score="lac")
         drawn = calibrate(records, 0.1, 1.0, m=10)
         assert drawn.half_precision == records.half_precision == ("float16" in how)
         assert Calibration.from_json(drawn.to_json()) == drawn

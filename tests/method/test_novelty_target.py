@@ -100,7 +100,7 @@ def laws(cells: np.ndarray, chosen: Plan, classes: int) -> list[Law]:
     )
     names = tuple(f"class {number}" for number in range(classes)) if chosen.per else ()
     scores = (score + 0.5) / m
-    records = Records("", scores, names, labels=label, novelty=(familiar + 0.5) / beside.m)
+    records = Records("", scores, names, labels=label if names else None, novelty=(familiar + 0.5) / beside.m)
     drawn: list[Law] = []
 
     def draw(mechanism: Mechanism, runs: Runs, n: int) -> int:

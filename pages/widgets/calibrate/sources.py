@@ -32,6 +32,7 @@ from ppsets_core.method.counts import Counts
 from ppsets_core.method.plan import Plan
 from ppsets_core.model.folder_records import patients_note, records_of
 from ppsets_core.run import Executor
+from ppsets_core.scores import LAC
 from ppsets_core.wording import class_names, describe
 from ppsets_core.xrays import XrayFolder, read_folder
 
@@ -64,7 +65,7 @@ def read_score_file() -> Reading | None:
         st.code(EXAMPLE, language=None)
     if file is not None and _SCORES not in st.session_state:
         with st.spinner("Reading …"):
-            st.session_state[_SCORES] = Reading(shown_name(PurePath(file.name).stem), read_scores(file))
+            st.session_state[_SCORES] = Reading(shown_name(PurePath(file.name).stem), read_scores(file, score=LAC))
     return st.session_state.get(_SCORES)
 
 
@@ -141,7 +142,7 @@ def read_data_set() -> Reading | None:
 
 
 def _read_data_set(path: Path, executor: Executor, every: bool, report: JobProgress) -> Reading:
-    data_set = open_source(path)
+    data_set = open_source(path, score=LAC)
     chosen = select(data_set, all_records=every, executor=executor, progress=report)
     return Reading(shown_name(path.name), replace(chosen, progress=None))
 

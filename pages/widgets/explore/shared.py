@@ -18,6 +18,7 @@ from ppsets_core.data.records import chosen
 from ppsets_core.explore.labelled import Labelled, simulated_records
 from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
 from ppsets_core.method.sets import conformity_scores
+from ppsets_core.scores import LAC
 from ppsets_core.wording import class_names
 
 CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
@@ -94,7 +95,7 @@ def _uploaded() -> PublicRecords | None:
         st.info("Explore shows exact numbers of the records. Private records belong on Calibrate.")
         return None
     if _UPLOADED not in st.session_state:
-        st.session_state[_UPLOADED] = _not_in_the_ledger(read_scores(file))
+        st.session_state[_UPLOADED] = _not_in_the_ledger(read_scores(file, score=LAC))
     records = st.session_state[_UPLOADED]
     st.warning(
         as_text(f"{records.source}: {len(records):,} records, used as public. Nothing shown about them is private."),
