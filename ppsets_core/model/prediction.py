@@ -70,10 +70,10 @@ def batches(
     model: XrayModel, pictures: Iterable[Picture], batch_size: int = BATCH_SIZE
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Probabilities (n, K) of one batch after the other, and the features (n, 512) that the last layer was given. The
-    first picture comes alone, for whoever waits to see something happen.
+    first picture is a batch by itself, so that progress shows early.
 
-    A picture's numbers are the same whatever comes with it: the ledger knows a record that names nobody by its score.
-    So none goes through the network alone, where sums are taken in another order."""
+    A picture's numbers do not depend on the other pictures: one changed X-ray may change one record only. So none goes
+    through the network alone, where sums are taken in another order."""
     if batch_size < 1:
         raise InputError(f"The batch size must be at least 1, not {batch_size}.")
     view = model.preprocessing

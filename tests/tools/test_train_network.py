@@ -48,20 +48,16 @@ def test_training_is_watched_and_repeats_with_its_seed(data):
     assert not same(first, other)
 
 
-def test_a_resumed_run_ends_where_an_unbroken_one_does(data, tmp_path):
+def test_a_resumed_run_ends_where_an_unbroken_one_does_and_that_of_another_run_is_refused(data, tmp_path):
     unbroken = train_model(data, RECIPE, base=small_model())
     break_off(data, tmp_path)
+    with pytest.raises(FileError, match="other settings"):
+        train_model(data, replace(RECIPE, learning_rate=1e-3), base=small_model(), resume=tmp_path)
     heard = []
     resumed = train_model(data, RECIPE, base=small_model(), resume=tmp_path, watch=heard.append)
     assert [item.epoch for item in heard] == [2]
     assert same(resumed, unbroken)
     assert resumed.model.temperature == unbroken.model.temperature
-
-
-def test_the_state_of_another_run_is_refused(data, tmp_path):
-    break_off(data, tmp_path)
-    with pytest.raises(FileError, match="other settings"):
-        train_model(data, replace(RECIPE, learning_rate=1e-3), base=small_model(), resume=tmp_path)
     (tmp_path / "checkpoint.pt").write_bytes(b"not a checkpoint")
     with pytest.raises(FileError, match="is not the state"):
         train_model(data, RECIPE, base=small_model(), resume=tmp_path)
@@ -99,13 +95,15 @@ def views(seed: int, greys: torch.Tensor, size: int = 48) -> torch.Tensor:
     return augment(greys, size, torch.Generator().manual_seed(seed))
 
 
-def test_views_have_the_asked_size_stay_in_range_and_repeat_with_the_seed():
-    greys = torch.rand(16, 1, 64, 64)
+def test_views_stay_in_range_repeat_with_the_seed_and_some_are_coarse():
+    greys = torch.rand(200, 1, 64, 64)
     seen = views(3, greys)
-    assert seen.shape == (16, 1, 48, 48)
+    assert seen.shape == (200, 1, 48, 48)
     assert 0 <= seen.min() <= seen.max() <= 1
     assert torch.equal(seen, views(3, greys))
     assert not torch.equal(seen, views(4, greys))
+    roughness = seen.diff(dim=-1).abs().mean((1, 2, 3))
+    assert roughness.min() < 0.3 * roughness.max()
 
 
 def test_about_half_are_mirrored_and_none_upside_down():
@@ -116,9 +114,3 @@ def test_about_half_are_mirrored_and_none_upside_down():
     assert (top >= bottom).float().mean() > 0.95
     left = seen[:, 0, :12, :12].mean((1, 2)) > seen[:, 0, :12, -12:].mean((1, 2))
     assert 0.35 < left.float().mean() < 0.65
-
-
-def test_some_views_are_coarse():
-    noise = torch.rand(200, 1, 64, 64)
-    roughness = views(0, noise).diff(dim=-1).abs().mean((1, 2, 3))
-    assert roughness.min() < 0.3 * roughness.max()

@@ -13,13 +13,8 @@ def difference(changed: np.ndarray) -> float:
     return float(np.abs(to_model_square(changed.astype(np.float32), 64) - to_model_square(GREY, 64)).mean())
 
 
-@pytest.mark.parametrize("bits", [12, 13, 14, 15])
-def test_bits_in_a_deeper_file_do_not_matter(bits):
-    assert difference((GREY * (2**bits - 1)).round() / 65535) < 0.002
-
-
-@pytest.mark.parametrize(("scale", "shift"), [(0.25, 0.37), (0.5, 0), (0.5, 0.5), (0.1, 0.2)])
-def test_contrast_and_brightness_do_not_matter(scale, shift):
+@pytest.mark.parametrize(("scale", "shift"), [(0.25, 0.37), (0.5, 0.5), (2**-4, 0)])
+def test_contrast_brightness_and_bit_depth_do_not_matter(scale, shift):
     assert difference(scale * GREY + shift) < 0.002
 
 
@@ -38,14 +33,9 @@ def test_an_even_margin_does_not_matter(value, share):
     assert difference(padded) < 0.02
 
 
-def test_a_letter_in_the_margin_is_cut_with_it():
-    padded = np.pad(GREY, 60)
-    padded[20:26, 30:36] = 1
-    assert np.abs(np.array(find_frame(padded)) - [60, 60, 316, 400]).max() <= 4
-
-
-def test_margins_of_two_colours_are_cut():
+def test_margins_of_two_colours_and_letters_in_them_are_cut():
     padded = np.pad(np.pad(GREY, 30), 30, constant_values=1)
+    padded[35:41, 40:46] = 1
     assert np.abs(np.array(find_frame(padded)) - [60, 60, 316, 400]).max() <= 4
 
 
