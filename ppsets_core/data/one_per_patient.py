@@ -8,7 +8,6 @@ import numpy as np
 
 from ppsets_core.data.records import Records, chosen
 
-UNNAMED = bytes(16)
 BUCKETS = 64
 
 
@@ -32,8 +31,21 @@ def one_per_patient(records: Records, seed: int = 0) -> Records:
 
 def patient_hashes(names: Iterable[str], seed: int = 0) -> np.ndarray:
     """Two numbers for each name, the same for the same patient; zeros for nobody. 128 bits do not meet by chance."""
-    digests = b"".join(_digest(name, seed) if name else UNNAMED for name in names)
+    digests = hash_names(hashlib.sha256(f"{seed}:".encode()), names, 16)
     return np.frombuffer(digests, dtype=">u8").reshape(-1, 2).astype(np.uint64)
+
+
+def hash_names(begun: "hashlib._Hash | hashlib.blake2b", names: Iterable[str], size: int) -> bytes:
+    """So many bytes for each name, of a hash that has begun; zeros for nobody."""
+    found, nobody = list[bytes](), bytes(size)
+    for name in names:
+        if name:
+            one = begun.copy()
+            one.update(name.encode("utf-8", "surrogatepass"))
+            found.append(one.digest()[:size])
+        else:
+            found.append(nobody)
+    return b"".join(found)
 
 
 def choose_rows(hashes: np.ndarray) -> np.ndarray:
@@ -64,7 +76,3 @@ def _modulo(high: np.ndarray, low: np.ndarray, counts: np.ndarray) -> np.ndarray
     divisor = counts.astype(np.uint64)
     carry = (np.uint64(2**64 - 1) % divisor + np.uint64(1)) % divisor
     return ((high % divisor * carry + low % divisor) % divisor).astype(np.int64)
-
-
-def _digest(patient: str, seed: int) -> bytes:
-    return hashlib.sha256(f"{seed}:{patient}".encode(errors="surrogatepass")).digest()[:16]

@@ -11,10 +11,12 @@ MAX_TEXT = 1_000
 """Letters of a text, as it is written and as it is compared."""
 GROWTH = 18
 """Letters that one letter may become when it is compared: U+FDFA is a whole sentence."""
+NAMES_AT_ONCE = 256
 LETTERS_AT_ONCE = 1_024  # a longer text would keep other threads waiting
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 NUMBER = re.compile(r"(?m)^(-?)0*+(?:([1-9][0-9]*+)|(?<=0))(?:\.0*+)?$")  # never tries anything twice
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 CLUTTER = {"__macosx", "thumbs.db", "desktop.ini"}
 
 
@@ -26,11 +28,17 @@ def visible(text: str) -> str:
 def same_names(names: Sequence[str]) -> list[str]:
     """Each name as it is compared: alike in any Unicode form or case, whatever invisible signs or spaces it has,
     whether a number is written 17, 017 or 17.0, with or without the sign that keeps a spreadsheet from running it.
-    Each distinct name is normalised once, few at a time, as there may be millions."""
-    same = {name: "" for name in names}
-    for some in _few_letters(same):
-        same.update(zip(some, _same(some), strict=True))
-    return [same[name] for name in names]
+    What is not plain ASCII is normalised once, few names at a time, as there may be millions."""
+    found, known = list[str](), dict[str, str]()
+    for start in range(0, len(names), NAMES_AT_ONCE):
+        some = names[start : start + NAMES_AT_ONCE]
+        if "".join(some).isascii():
+            found += _same(some)
+            continue
+        for few in _few_letters(dict.fromkeys(name for name in some if name not in known)):
+            known.update(zip(few, _same(few), strict=True))
+        found += [known[name] for name in some]
+    return found
 
 
 def same_name(name: str) -> str:
@@ -64,11 +72,14 @@ def _few_letters(names: Iterable[str]) -> Iterator[list[str]]:
         yield some
 
 
-def _same(names: list[str]) -> list[str]:
+def _same(names: Sequence[str]) -> list[str]:
     text = "\n".join(names)
     if text.count("\n") != len(names) - 1:
         text = "\n".join(name.replace("\n", " ") for name in names)
-    text = unicodedata.normalize("NFKC", _seen(unicodedata.normalize("NFKC", text)).casefold())
+    if text.isascii() and not CONTROL.search(text):
+        text = text.lower()
+    else:
+        text = unicodedata.normalize("NFKC", _seen(unicodedata.normalize("NFKC", text)).casefold())
     if " " in text or "'" in text:
         text = re.sub("(?m)^ +| +$", "", re.sub(" {2,}", " ", re.sub("'(?= *[=+@-])", "", text)))
     if "." in text or "\n0" in (lines := f"\n{text}") or "\n-0" in lines:

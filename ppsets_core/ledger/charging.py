@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ppsets_core.data.one_per_patient import hash_names
 from ppsets_core.data.records import Records
 from ppsets_core.errors import BudgetError, InputError
 from ppsets_core.files.names import same_names
@@ -113,15 +114,8 @@ class CohortBuilder:
 
 def patient_hashes(key: bytes, patients: Sequence[str]) -> np.ndarray:
     """One hash for all spellings of a name; 0 for no name."""
-    blank = hashlib.blake2b(key=hashlib.sha256(b"patient:" + key).digest(), digest_size=8)
-
-    def hashed(name: str) -> bytes:
-        digest = blank.copy()
-        digest.update(name.encode(errors="surrogatepass"))
-        return digest.digest()
-
-    names = same_names(patients)
-    return np.frombuffer(b"".join([hashed(name) if name else bytes(8) for name in names]), dtype="<u8")
+    begun = hashlib.blake2b(key=hashlib.sha256(b"patient:" + key).digest(), digest_size=8)
+    return np.frombuffer(hash_names(begun, same_names(patients), 8), dtype="<u8")
 
 
 class Nameable(Protocol):
