@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ppsets_core.files.names import same_name
-from ppsets_core.ledger.amounts import MOST_DELTA, Price, amount, difference, total
-from ppsets_core.ledger.seal import Entry
+from ppsets_core.ledger.amounts import MOST_DELTA, Price, amount, difference, shown, total
+from ppsets_core.ledger.store import Entry
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.method.private_check import CHECK, PrivateCheck
 
@@ -161,60 +161,59 @@ class Snapshot:
             return Price(min(account.spent, account.budget), min(delta, MOST_DELTA))
         return Price(account.budget, MOST_DELTA if delta else delta)
 
+    def loss_in_words(self, account: Account) -> str:
+        most = self.most_lost(account)
+        lost = f"more than ε = {shown(most.epsilon)}" if most.epsilon else "anything"
+        delta = f" with δ = {shown(most.delta)}" if most.delta else ""
+        return (
+            f"No one has lost {lost}{delta} through releases under '{account.name}'. "
+            f"Its budget is {shown(account.budget)}: a release that would take anyone above it is refused."
+        )
+
     def published(self) -> list[Published]:
         """What is on the shelf, newest first."""
-        last = {change.release: change for change in self.shelf_changes}
-        shelf = [change for change in self.shelf_changes if change.kind == PUBLISHED and last[change.release] is change]
-        drawn = {release.id: release.calibration for release in self.releases}
-        return [
-            Published(change.release, change.time, calibration)
-            for change in reversed(shelf)
-            if (calibration := drawn.get(change.release)) is not None
-        ]
+        drawn, shelf = {release.id: release.calibration for release in self.releases}, dict[int, Published]()
+        for change in self.shelf_changes:
+            shelf.pop(change.release, None)
+            if change.kind == PUBLISHED and (calibration := drawn.get(change.release)) is not None:
+                shelf[change.release] = Published(change.release, change.time, calibration)
+        return list(shelf.values())[::-1]
 
 
 def snapshot_of(entries: Iterable[Entry]) -> Snapshot:
-    found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in ("budget", "charge", "result", "refused")}
-    read = [(entry.kind, entry.body) for entry in entries]
-    for kind, body in read:
-        found.setdefault(kind, []).append(body)
-    changes = tuple(
-        BudgetChange(b["account"], Decimal(b["budget"]), b["time"], _actor(b), b.get("reason")) for b in found["budget"]
-    )
+    found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in ("budget", "charge", "result", "refused", "shelf")}
+    for entry in entries:
+        kind = "shelf" if entry.kind in (PUBLISHED, WITHDRAWN) else entry.kind
+        found.setdefault(kind, []).append({"kind": entry.kind, **entry.body})
+    changes = tuple(BudgetChange(b["account"], Decimal(b["budget"]), **_signed(b)) for b in found["budget"])
     results = {body["charge"]: body["text"] for body in found["result"]}
-    releases = tuple(_release(body, results.get(body["number"])) for body in found["charge"])
+    releases = [_release(body, results.get(body["number"])) for body in found["charge"]]
     charges: dict[int | None, list[Release]] = {}
     for body, release in zip(found["charge"], releases, strict=True):
         charges.setdefault(body["cohort"], []).append(release)
-    refusals = tuple(_refusal(body) for body in found["refused"])
-    shelf = tuple(
-        ShelfChange(kind, body["release"], body["time"], _actor(body), body.get("reason"))
-        for kind, body in read
-        if kind in (PUBLISHED, WITHDRAWN)
-    )
     return Snapshot(
         _accounts(changes, releases),
-        releases,
+        tuple(releases),
         changes,
-        refusals,
-        shelf,
+        tuple(_refusal(body) for body in found["refused"]),
+        tuple(ShelfChange(body["kind"], body["release"], **_signed(body)) for body in found["shelf"]),
         {b["request"]: release for b, release in zip(found["charge"], releases, strict=True) if b["request"]},
         charges,
     )
 
 
 def who_and_why(actor: Actor | None, reason: str | None) -> dict[str, str]:
-    """As `_actor` reads it again; nothing where nobody says."""
+    """As `_signed` reads it again; nothing where nobody says."""
     who = {} if actor is None else {"issuer": actor.issuer, "subject": actor.subject}
     return who | ({} if reason is None else {"reason": reason})
 
 
-def _accounts(changes: Iterable[BudgetChange], releases: Iterable[Release]) -> tuple[Account, ...]:
+def _accounts(changes: Iterable[BudgetChange], releases: Sequence[Release]) -> tuple[Account, ...]:
     budgets = {change.account: change.budget for change in changes}
-    spent: dict[str, list[Decimal]] = {name: [] for name in budgets}
-    for release in releases:
-        spent[release.account].append(release.epsilon)
-    return tuple(Account(name, budget, total(spent[name])) for name, budget in budgets.items())
+    return tuple(
+        Account(name, budget, total(one.epsilon for one in releases if one.account == name))
+        for name, budget in budgets.items()
+    )
 
 
 def _release(body: dict[str, Any], result: str | None) -> Release:
@@ -222,22 +221,19 @@ def _release(body: dict[str, Any], result: str | None) -> Release:
         id=body["number"],
         account=body["account"],
         epsilon=Decimal(body["epsilon"]),
-        time=body["time"],
         kind=body["kind"],
         delta=Decimal(body["delta"]),
-        counted_by="patient"
-        if body["counted_by"] == "patient"
-        else "account",  # "record", "data set": one version back
-        actor=_actor(body),
-        reason=body.get("reason"),
+        counted_by="patient" if body["counted_by"] == "patient" else "account",  # others: one version back
         result=result,
+        **_signed(body),
     )
 
 
 def _refusal(body: dict[str, Any]) -> Refusal:
     budget, epsilon = Decimal(body["budget"]), Decimal(body["epsilon"])
-    return Refusal(body["account"], budget, epsilon, body["time"], body["kind"], _actor(body), body.get("reason"))
+    return Refusal(body["account"], budget, epsilon, kind=body["kind"], **_signed(body))
 
 
-def _actor(body: dict[str, Any]) -> Actor | None:
-    return Actor(body["issuer"], body["subject"]) if "issuer" in body else None
+def _signed(body: dict[str, Any]) -> dict[str, Any]:
+    actor = Actor(body["issuer"], body["subject"]) if "issuer" in body else None
+    return {"time": body["time"], "actor": actor, "reason": body.get("reason")}

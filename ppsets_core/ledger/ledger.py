@@ -38,8 +38,7 @@ from ppsets_core.ledger.charging import (
     patient_hashes,
     price_of,
 )
-from ppsets_core.ledger.seal import cohort_key
-from ppsets_core.ledger.store import Log, Store, stamp_of
+from ppsets_core.ledger.store import Log, Store, cohort_key, stamp_of
 from ppsets_core.method.calibration import BaseCalibration, Calibration, check_binding, now
 from ppsets_core.method.counts import Countable, Counts, CoverageCounts
 from ppsets_core.method.plan import Plan
@@ -129,14 +128,7 @@ class Ledger:
         From public numbers alone, so it answers for everyone and reveals nothing about anyone.
         """
         seen = self.snapshot()
-        payer = _account(seen, account)
-        most = seen.most_lost(payer)
-        lost = f"more than ε = {shown(most.epsilon)}" if most.epsilon else "anything"
-        delta = f" with δ = {shown(most.delta)}" if most.delta else ""
-        return (
-            f"No one has lost {lost}{delta} through releases under '{payer.name}'. "
-            f"Its budget is {shown(payer.budget)}: a release that would take anyone above it is refused."
-        )
+        return seen.loss_in_words(_account(seen, account))
 
     def published(self) -> list[Published]:
         """The calibrations on the shelf, newest first: what viewers choose from."""
@@ -330,9 +322,8 @@ class Ledger:
         released: one of `releases()` or of `published()`.
         actor, reason: who withdraws it and why; both are stored and exported.
         """
-        self._move(
-            WITHDRAWN, released.release if isinstance(released, Published) else released.id, self._sign(STEWARD, by)
-        )
+        number = released.release if isinstance(released, Published) else released.id
+        self._move(WITHDRAWN, number, self._sign(STEWARD, by))
 
     def _move(self, kind: str, release: int, because: Mapping[str, str]) -> None:
         with self._store.writing() as log:
