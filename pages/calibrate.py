@@ -2,17 +2,9 @@
 
 import streamlit as st
 
+from pages.widgets.calibrate import sources
 from pages.widgets.calibrate.plans import choose_novelty, choose_promise, choose_rule, make_plans, show_plans
-from pages.widgets.calibrate.reading import Reading, summarise
 from pages.widgets.calibrate.release import RELEASE, release_step
-from pages.widgets.calibrate.sources import (
-    DEMO_BUDGET,
-    load_saved,
-    read_bundled,
-    read_data_set,
-    read_score_file,
-    read_xrays,
-)
 from pages.widgets.choose_files import data_sets
 from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
@@ -22,11 +14,11 @@ from ppsets_core.data.counts import DescribedRecords
 
 DATA_SET, SAVED = "A data set of the server", "A saved calibration"
 SOURCES = {
-    "Bundled CoronaHack scores": read_bundled,
-    "A score file": read_score_file,
-    "X-rays with labels": read_xrays,
-    DATA_SET: read_data_set,
-    SAVED: load_saved,
+    "Bundled CoronaHack scores": sources.read_bundled,
+    "A score file": sources.read_score_file,
+    "X-rays with labels": sources.read_xrays,
+    DATA_SET: sources.read_data_set,
+    SAVED: sources.load_saved,
 }
 USUAL_BUDGET = 2.0
 M_HELP = "The threshold is one of m evenly spaced values. Empty: the best m for these n, α and ε."
@@ -40,18 +32,18 @@ def main() -> None:
         "Planning is free. Only the last step spends privacy, and it asks first."
     )
     st.subheader("1 · Records")
-    sources = [name for name in SOURCES if name != DATA_SET or data_sets()]
+    offered = [name for name in SOURCES if name != DATA_SET or data_sets()]
     label = "Where do the records come from?"
-    reading = SOURCES[st.radio(label, sources, key="source", horizontal=True, persist_state="session")]()
+    reading = SOURCES[st.radio(label, offered, key="source", horizontal=True, persist_state="session")]()
     if reading is None:
         clear_pending(RELEASE)
         return
-    _plan_and_release(reading, summarise(reading))
+    _plan_and_release(reading, sources.summarise(reading))
 
 
 @st.fragment
 @guarded()
-def _plan_and_release(reading: Reading, records: DescribedRecords) -> None:
+def _plan_and_release(reading: sources.Reading, records: DescribedRecords) -> None:
     """A fragment, so that a slider redraws the plan and nothing else."""
     st.subheader("2 · How sure, how private")
     left, right = st.columns(2, gap="medium")
@@ -64,7 +56,7 @@ def _plan_and_release(reading: Reading, records: DescribedRecords) -> None:
         rule = choose_rule(list(plans))
     show_plans(plans, rule, m, gamma, records.unit)
     st.subheader("3 · Spend and calibrate")
-    release_step(reading, records, plans[rule], DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
+    release_step(reading, records, plans[rule], sources.DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
 
 
 def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, float]:

@@ -1,7 +1,5 @@
 """Home: what this is for, three steps, the state of this session, and the demo."""
 
-from typing import Literal
-
 import streamlit as st
 
 from pages.widgets import session
@@ -51,8 +49,7 @@ def _calibration() -> None:
     calibration = session.active_calibration()
     if calibration is None or session.fits_model(calibration) is not False:
         session.warn_of_other_weights()
-    kind: Literal["primary", "secondary"] = "primary" if calibration is None else "secondary"
-    if st.button("Try the demo", key="demo", type=kind, icon=":material/play_arrow:"):
+    if st.button("Try the demo", key="demo", type="primary" if calibration is None else "secondary"):
         with st.spinner("Calibrating on the bundled public scores …"):
             demo = run_demo(session.open_ledger)
         st.session_state["demo_result"] = demo

@@ -54,7 +54,9 @@ def main() -> None:
         raise_budget_step(ledger, accounts)
     _spending(ledger)
     _releases(ledger)
-    _history(ledger)
+    with st.expander("Budgets as they were set and raised"):
+        rows = [_entry(one, {"budget": shown(one.budget)}) for one in reversed(ledger.budget_changes())]
+        st.dataframe(rows, hide_index=True, alt="Every budget as it was set or raised, newest first")
     _refusals(ledger)
 
 
@@ -111,12 +113,6 @@ def _use_again(releases: list[Release]) -> None:
         st.success("In use in this browser session.")
 
 
-def _history(ledger: Ledger) -> None:
-    with st.expander("Budgets as they were set and raised"):
-        rows = [_entry(one, {"budget": shown(one.budget)}) for one in reversed(ledger.budget_changes())]
-        st.dataframe(rows, hide_index=True, alt="Every budget as it was set or raised, newest first")
-
-
 def _refusals(ledger: Ledger) -> None:
     if not (refusals := ledger.refusals()):
         return
@@ -131,7 +127,7 @@ def _refusals(ledger: Ledger) -> None:
 
 
 def _entry(one: BudgetChange | Refusal, columns: dict[str, str]) -> dict[str, str]:
-    return {"time (UTC)": _when(one.time), "data set": one.account, **columns, **_who_and_why(one)}
+    return {"time (UTC)": one.time[:19].replace("T", " "), "data set": one.account, **columns, **_who_and_why(one)}
 
 
 def _who_and_why(entry: Release | BudgetChange | Refusal) -> dict[str, str]:
@@ -143,7 +139,7 @@ def _row(release: Release) -> dict:
     either = calibration or check
     return {
         "no.": release.id,
-        "time (UTC)": _when(release.time),
+        "time (UTC)": release.time[:19].replace("T", " "),
         "data set": release.account,
         "for a": release.kind,
         "ε": shown(release.epsilon),
@@ -171,10 +167,6 @@ def _thresholds(calibration: Calibration) -> str:
 def _title(release: Release) -> str:
     assert release.calibration is not None
     return release_title(release.id, release.account, release.calibration)
-
-
-def _when(time: str) -> str:
-    return time[:19].replace("T", " ")
 
 
 if run_through_app():

@@ -8,7 +8,7 @@ and the ledger answers a request that it has met with the same release.
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -79,9 +79,9 @@ def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: s
     Nothing here looks for the records in the ledger: only the charge tells whether it has met them."""
     left, right = st.columns(2)
     names, may_open = ledger.account_names(), may(STEWARD)
-    options = list(dict.fromkeys([*([proposed[:100]] if may_open or proposed in names else []), *names]))
+    options = list(dict.fromkeys([proposed[:100], *names])) if may_open else names
     name = left.selectbox(
-        *("Name of the data set", options, 0 if proposed[:100] in options else None),
+        *("Name of the data set", options, options.index(proposed[:100]) if proposed[:100] in options else None),
         key=f"name_{key}",
         help=NAME_HELP,
         placeholder="Choose or type a name" if may_open else "Choose a data set",
@@ -166,8 +166,9 @@ def spend_step(
     if pending is not None and pending.refusal:
         st.error(as_text(pending.refusal))
     if pending is None or pending.refusal not in ("", NO_REASON):
-        kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
-        st.button(opens, type=kind, key=f"{terms.step}_open", on_click=_ask, args=(terms,))
+        st.button(
+            opens, type="primary" if is_first else "secondary", key=f"{terms.step}_open", on_click=_ask, args=(terms,)
+        )
     else:
         _confirm(pending, verb, words, warnings)
 

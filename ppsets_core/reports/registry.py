@@ -35,25 +35,10 @@ class Deployment:
 
 
 def registry_yaml(drawn: BaseCalibration, deployment: Deployment) -> str:
-    """The entry as the YAML file that the registry takes."""
+    """The entry as a file that the registry takes: JSON, which is YAML."""
     head = f"# OpenDP's registry of deployments, schema of commit {SCHEMA_COMMIT}; a draft to read before it is sent.\n"
-    return head + "\n".join(_yaml(registry_entry(drawn, deployment))) + "\n"
-
-
-def _yaml(value: object, indent: str = "") -> list[str]:
-    """Nested dictionaries and lists as lines of YAML; text is quoted as in JSON, which YAML reads."""
-    if isinstance(value, dict):
-        pairs = [(f"{indent}{key}:", inner) for key, inner in value.items()]
-    elif isinstance(value, list):
-        pairs = [(f"{indent}-", inner) for inner in value]
-    else:
-        plain = json.dumps(value, ensure_ascii=False)
-        return [plain.replace("e", ".0e") if isinstance(value, float) and "." not in plain else plain]
-    lines = []
-    for head, inner in pairs:
-        nested = isinstance(inner, dict | list)
-        lines += [head, *_yaml(inner, indent + "  ")] if nested else [f"{head} {_yaml(inner)[0]}"]
-    return lines
+    text = json.dumps(registry_entry(drawn, deployment), ensure_ascii=False, indent=2)
+    return head + re.sub(r"(?<=: )(\d+)e", r"\1.0e", text) + "\n"  # YAML takes 1e-05 for text
 
 
 def registry_entry(drawn: BaseCalibration, deployment: Deployment) -> dict[str, object]:
@@ -96,13 +81,15 @@ PAPER = {
 
 
 def _basic(drawn: Calibration, deployment: Deployment, day: str) -> dict[str, object]:
+    thresholds = (
+        "One threshold" if drawn.per is None else f"{len(drawn.thresholds)} thresholds, one for each {drawn.per},"
+    )
     return {
         "name": "Thresholds of private prediction sets for chest X-rays",
         "data_curators": [{"data_curator_name": deployment.curator.strip(), "data_curator_type": deployment.kind}],
         "description": (
-            f"{_thresholds(drawn)} by which a classifier's probabilities for a new chest X-ray become a set of "
-            f"diagnoses that holds the true one with probability at least {1 - drawn.alpha:g}. {meaning(drawn)}"
-            f"{_novelty(drawn)}"
+            f"{thresholds} by which a classifier's probabilities for a new chest X-ray become a set of diagnoses that "
+            f"holds the true one with probability at least {1 - drawn.alpha:g}. {meaning(drawn)}{_novelty(drawn)}"
         ),
         "intended_use": "Prediction sets with a coverage guarantee, for research and teaching; not a medical device.",
         "data_product_type": "Summary statistics",
@@ -112,53 +99,39 @@ def _basic(drawn: Calibration, deployment: Deployment, day: str) -> dict[str, ob
     }
 
 
-def _thresholds(drawn: Calibration) -> str:
-    return "One threshold" if drawn.per is None else f"{len(drawn.thresholds)} thresholds, one for each {drawn.per},"
-
-
 def _novelty(drawn: Calibration) -> str:
     planned = drawn.novelty
     if planned is None or planned.is_trivial:
         return ""
     return (
-        f" Released with it, out of the same ε: a threshold above which a new X-ray counts as unlike these records, a "
-        f"quantile of how familiar each is, with ε = {planned.epsilon:g} over {planned.m:,} bins."
+        " Out of the same ε, a threshold above which a new X-ray counts as unlike these records: a quantile of their "
+        f"novelty, with ε = {planned.epsilon:g} over {planned.m:,} bins."
     )
 
 
 def _variant(drawn: Calibration) -> dict[str, object]:
+    novelty = ", its novelty in [0, 1]" if _novelty(drawn) else ""
+    per = "" if drawn.per is None else f" and its {drawn.per}"
     given = f", and the names of the {drawn.groups} groups of {drawn.per}" if drawn.group_names else ""
     return {
         "variant_name": "Pure DP",
-        "data_domain": (
-            f"Data sets of exactly {drawn.n:,} records, each the conformity score in [0, 1] of a labelled chest X-ray"
-            + (", its novelty in [0, 1]" if _novelty(drawn) else "")
-            + ("." if drawn.per is None else f" and its {drawn.per}.")
-        ),
+        "data_domain": f"{drawn.n:,} records, each the score in [0, 1] of a labelled chest X-ray{novelty}{per}.",
         "unprotected_quantities": (
-            f"The number of records, {drawn.n:,}; the classes that the model tells apart{given}; everything that "
-            "follows from these and from α, ε and the rule (bins, rank or level, promised coverage)."
+            f"The number of records, {drawn.n:,}; the classes that the model tells apart{given}; what follows from "
+            "these and from α, ε and the rule (bins, rank or level, promised coverage)."
         ),
     }
 
 
 def _privacy_loss(drawn: Calibration) -> dict[str, object]:
     one = "A patient has one record." if drawn.unit == "patient" else "A patient may have several records."
+    halves = "" if drawn.per is None else f" Each {drawn.per} has half of the thresholds' ε: a record may change two."
     return {
         "privacy_unit": f"{drawn.unit.capitalize()}-level",
-        "privacy_unit_details": (
-            f"Bounded differential privacy: two data sets of {drawn.n:,} records are adjacent if one record was "
-            f"replaced by any other. {one}"
-        ),
+        "privacy_unit_details": f"Bounded differential privacy: one record is replaced by any other. {one}",
         "number_of_privacy_units": drawn.n,
         "privacy_parameters": {"epsilon": drawn.epsilon},
-        "privacy_parameters_details": (
-            "The parameter of this one release; δ is 0."
-            if drawn.per is None
-            else f"The parameter of this one release, all thresholds together; δ is 0. Each {drawn.per} is drawn with "
-            "half of what the thresholds have of it, since replacing a record can change two of them."
-        )
-        + _novelty(drawn),
+        "privacy_parameters_details": f"Of this one release, all thresholds together; δ is 0.{halves}{_novelty(drawn)}",
     }
 
 
@@ -166,8 +139,7 @@ def _model(drawn: Calibration) -> dict[str, object]:
     return {
         "model_name": "Central",
         "trust_assumptions": (
-            "The curator and its machine are trusted with the records. Whoever sees the release may know all else, "
-            "all other records included."
+            "The curator and its machine are trusted with the records. Readers of the release may know all others."
         ),
         "actors": "The curator, who holds the records and draws the release; clinicians and analysts, who use it.",
         "release_type": "One release",
@@ -187,8 +159,8 @@ def _implementation(drawn: Calibration) -> dict[str, object]:
     model = "a model whose fingerprint was not recorded" if drawn.model is None else f"the model {drawn.model}"
     return {
         "preprocessing_and_hyperparameter_tuning": (
-            f"Scores are 1 minus the probability that {model} gives to the true diagnosis; the model is fixed before, "
-            "on other records. The number of bins and the rank or level follow from the public numbers alone."
+            f"Scores are 1 minus the probability that {model}, fixed before on other records, gives to the true "
+            "diagnosis. Bins and rank or level follow from the public numbers alone."
         ),
         "mechanisms": (
             f"The exponential mechanism over {drawn.m:,} bins of [0, 1] for a quantile of the scores, drawn by OpenDP "
@@ -197,10 +169,7 @@ def _implementation(drawn: Calibration) -> dict[str, object]:
         ),
         "composition": "Releases from the same records add up (sequential composition).",
         "post_processing": "None; prediction sets are made from the thresholds and new patients' probabilities only.",
-        "justification": (
-            "The quantile is aimed so far above 1 − α that the coverage holds in spite of the noise; ε was chosen by "
-            "the curator."
-        ),
+        "justification": "The quantile lies so far above 1 − α that the coverage holds in spite of the noise.",
         "utility": f"Coverage of at least {drawn.coverage_lower:g}. {scope(drawn)}",
     }
 

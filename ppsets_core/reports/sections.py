@@ -2,6 +2,7 @@
 
 import re
 
+from ppsets_core import wording
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.errors import PpsetsError
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
@@ -12,17 +13,6 @@ from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import MODELS
 from ppsets_core.reports.html import Content, Html, bullets, element, facts, page, table
 from ppsets_core.version import __version__
-from ppsets_core.wording import (
-    NOT_A_DEVICE,
-    SIMULATED,
-    class_names,
-    counted,
-    guarantee,
-    meaning,
-    rule_in_words,
-    scope,
-    unit_of,
-)
 
 PAPER = (
     'A. N. Angelopoulos, S. Bates, T. Zrnic, M. I. Jordan, "Private Prediction Sets", '
@@ -45,7 +35,11 @@ def report_page(
 ) -> str:
     """A report: what a reader must know before the numbers, the content, the model and the provenance."""
     drawn = origin.calibration
-    told = [NOT_A_DEVICE, *([SIMULATED] if isinstance(drawn, Simulation) else []), *([meaning(drawn)] * drawn.is_full)]
+    told = [
+        wording.NOT_A_DEVICE,
+        *([wording.SIMULATED] if isinstance(drawn, Simulation) else []),
+        *([wording.meaning(drawn)] * drawn.is_full),
+    ]
     return page(
         name,
         element("h1", title),
@@ -65,16 +59,16 @@ def asked(drawn: BaseCalibration) -> dict[str, str]:
         "Coverage": f"at least {100 * (1 - drawn.alpha):g}% (α = {drawn.alpha:g}), for {whom}",
         "Privacy": f"ε = {drawn.epsilon:g}, pure differential privacy (δ = 0)",
         "Rule": f"the {rule_named(drawn.method).label}",
-        "Calibrated on": f"{counted(drawn.n, unit_of(drawn))}; their number counts as public",
+        "Calibrated on": f"{wording.counted(drawn.n, wording.unit_of(drawn))}; their number counts as public",
     }
 
 
 def promise_section(drawn: BaseCalibration) -> list[Html]:
     """What a set of this calibration means, what it promises and to whom, and what was asked for."""
     said = [
-        *([] if drawn.is_full else [meaning(drawn)]),
-        *([guarantee(drawn)] if isinstance(drawn, Calibration) else []),
-        scope(drawn),
+        *([] if drawn.is_full else [wording.meaning(drawn)]),
+        *([wording.guarantee(drawn)] if isinstance(drawn, Calibration) else []),
+        wording.scope(drawn),
     ]
     return [element("h2", "What the sets promise"), *(element("p", words) for words in said), facts(asked(drawn))]
 
@@ -96,7 +90,7 @@ def _provenance_section(origin: Provenance) -> list[Html]:
                 "Group": origin.group,
                 "Settings": settings,
                 "Report": f"ppsets {__version__}, {origin.exported}",
-                "Method": f"{PAPER} {rule_in_words(drawn.method)}",
+                "Method": f"{PAPER} {wording.rule_in_words(drawn.method)}",
             }
         ),
     ]
@@ -135,7 +129,9 @@ def _model_section(model: str | None, classes: tuple[str, ...]) -> list[Html]:
     """For the bundled weights the measured numbers and the limits of their card; of others that they are others."""
     parts = [element("h2", "The model and its limits")]
     if classes:
-        parts.append(element("p", f"It tells {', '.join(class_names(classes))} apart and looks for nothing else."))
+        parts.append(
+            element("p", f"It tells {', '.join(wording.class_names(classes))} apart and looks for nothing else.")
+        )
     if model is None:
         return [*parts, element("p", f"Which model gave the probabilities is not recorded. {OTHER}")]
     which = element("p", "Its fingerprint, of weights and class names: ", element("code", model), ".")
@@ -151,7 +147,7 @@ def _measured() -> list[Html]:
     except PpsetsError:
         return []
     recalls = ", ".join(
-        f"{name} {100 * share:.0f}%" for name, share in zip(class_names(classes), measured.recalls, strict=True)
+        f"{name} {100 * share:.0f}%" for name, share in zip(wording.class_names(classes), measured.recalls, strict=True)
     )
     sentence = (
         f"The ResNet-18 that comes with ppsets. On {measured.n:,} public CoronaHack X-rays that it was not trained on, "

@@ -19,7 +19,7 @@ from ppsets_core.wording import NOT_A_DEVICE, describe, scope
 from ppsets_core.xrays.picture import PATIENT_AND_STUDY, UIDS
 
 if TYPE_CHECKING:
-    from highdicom.sr import MeasurementReport, QualitativeEvaluation
+    from highdicom import sr
     from pydicom.dataset import Dataset
     from pydicom.sr.coding import Code
 
@@ -105,66 +105,44 @@ def _image(identity: Mapping[str, str]) -> "Dataset":
     return image
 
 
-def _content(row: SetRow, origin: Provenance) -> "MeasurementReport":
-    from highdicom import UID
-    from highdicom.sr import (
-        AlgorithmIdentification,
-        DeviceObserverIdentifyingAttributes,
-        Measurement,
-        MeasurementReport,
-        MeasurementsAndQualitativeEvaluations,
-        ObservationContext,
-        ObserverContext,
-        SourceImageForMeasurementGroup,
-        TrackingIdentifier,
-    )
+def _content(row: SetRow, origin: Provenance) -> "sr.MeasurementReport":
+    from highdicom import UID, sr
     from pydicom.sr.codedict import codes
 
     shares, identity = row.shares.tolist(), _identity(row)
     numbers = {_code(f"p{i + 1}", f"Probability of {name}"): shares[i] for i, name in enumerate(row.classes)}
     needed = row.cutoffs.items() if origin.calibration.has_cutoffs else ()
     numbers |= {_code(f"c{i + 1}", f"Probability needed for {name}"): cutoff for i, (name, cutoff) in enumerate(needed)}
-    group = MeasurementsAndQualitativeEvaluations(
-        tracking_identifier=TrackingIdentifier(UID(), "prediction set"),
+    group = sr.MeasurementsAndQualitativeEvaluations(
+        tracking_identifier=sr.TrackingIdentifier(UID(), "prediction set"),
         finding_type=_code("set", "Prediction set"),
-        algorithm_id=AlgorithmIdentification(
-            name="ppsets", version=__version__, parameters=_how(origin), manufacturer=MAKER
-        ),
-        measurements=[Measurement(name=name, value=value, unit=codes.UCUM.NoUnits) for name, value in numbers.items()],
-        qualitative_evaluations=[*_members(row), *_novelty(row)],
-        source_images=[SourceImageForMeasurementGroup(identity["SOPClassUID"], identity["SOPInstanceUID"])],
+        algorithm_id=sr.AlgorithmIdentification("ppsets", __version__, parameters=_how(origin), manufacturer=MAKER),
+        measurements=[sr.Measurement(name, value, codes.UCUM.NoUnits) for name, value in numbers.items()],
+        qualitative_evaluations=[sr.QualitativeEvaluation(name, value) for name, value in _findings(row)],
+        source_images=[sr.SourceImageForMeasurementGroup(identity["SOPClassUID"], identity["SOPInstanceUID"])],
     )
-    device = DeviceObserverIdentifyingAttributes(
+    device = sr.DeviceObserverIdentifyingAttributes(
         uid=UID(), name="ppsets", manufacturer_name=MAKER, model_name=f"ppsets {__version__}"
     )
-    return MeasurementReport(
-        observation_context=ObservationContext(
-            observer_device_context=ObserverContext(codes.DCM.Device, observer_identifying_attributes=device)
-        ),
+    observer = sr.ObserverContext(codes.DCM.Device, observer_identifying_attributes=device)
+    return sr.MeasurementReport(
+        observation_context=sr.ObservationContext(observer_device_context=observer),
         procedure_reported=_code("399208008", "Plain X-ray of chest", "SCT"),
         imaging_measurements=[group],
         title=codes.DCM.ImagingMeasurementReport,
     )
 
 
-def _members(row: SetRow) -> "list[QualitativeEvaluation]":
-    """The diagnoses that remain, likeliest first; one that says so where none does."""
-    from highdicom.sr import QualitativeEvaluation
-
-    name = _code("member", "Diagnosis in the prediction set")
-    values = [_code(f"d{row.classes.index(member) + 1}", member) for member in row.members]
-    return [QualitativeEvaluation(name, value) for value in values or [_code("none", "No diagnosis is likely enough")]]
-
-
-def _novelty(row: SetRow) -> "list[QualitativeEvaluation]":
-    """Whether the image is familiar, compared with others; nothing where that cannot be known."""
-    from highdicom.sr import QualitativeEvaluation
-
-    if row.is_unfamiliar is None:
-        return []
-    word, whom = UNFAMILIAR if row.is_unfamiliar else "Familiar", row.table.novelty_threshold.compared_with
-    value = _code(word.lower(), f"{word}, compared with {whom}")
-    return [QualitativeEvaluation(_code("familiar", "The image, compared with others"), value)]
+def _findings(row: SetRow) -> "list[tuple[Code, Code]]":
+    """The diagnoses that remain, likeliest first, or that none does; and whether the image is familiar, where known."""
+    member, none = _code("member", "Diagnosis in the prediction set"), _code("none", "No diagnosis is likely enough")
+    values = [_code(f"d{row.classes.index(name) + 1}", name) for name in row.members] or [none]
+    found = [(member, value) for value in values]
+    if row.is_unfamiliar is not None:
+        word, whom = UNFAMILIAR if row.is_unfamiliar else "Familiar", row.table.novelty_threshold.compared_with
+        compared = _code("familiar", "The image, compared with others")
+        found.append((compared, _code(word.lower(), f"{word}, compared with {whom}")))
+    return found
 
 
 def _how(origin: Provenance) -> list[str]:

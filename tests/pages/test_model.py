@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from pages.widgets.model.training import PrivacySettings, Settings, fine_tuning
+from pages.widgets.model.tuning import Settings, fine_tuning
 from pages.widgets.model.weights import bytes_of
 from ppsets_core import BudgetError, InputError, LedgerError, plan, read_scores, simulate
 from ppsets_core.background import Cancelled, JobProgress
@@ -18,7 +18,7 @@ from tests.ledger.spending import named
 from tests.model.chests import small_model
 from tests.pages.driving import ROOT, button, field, finish, metrics, png, texts
 
-PRIVATE = Settings(1, 8, 1e-3, PrivacySettings(epsilon=3.0, delta=1e-3, clip=1.0))
+PRIVATE = Settings(1, 8, 1e-3, epsilon=3.0, delta=1e-3)
 
 
 @pytest.fixture

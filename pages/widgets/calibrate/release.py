@@ -3,8 +3,7 @@
 import streamlit as st
 
 from pages.widgets.budgets import RAISE
-from pages.widgets.calibrate.reading import Reading
-from pages.widgets.calibrate.sources import counting
+from pages.widgets.calibrate.sources import Reading, counting
 from pages.widgets.calibration_card import offer_registry_entry, show_calibration
 from pages.widgets.person import may
 from pages.widgets.session import open_ledger, set_active_calibration

@@ -1,30 +1,27 @@
 """Where calibration records come from: bundled scores, a score file, X-rays, a data set, a saved calibration."""
 
+import uuid
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.widgets import choose_files as choose
 from pages.widgets import session
-from pages.widgets.calibrate.reading import Reading, choose_one_each
 from pages.widgets.calibration_card import show_calibration
-from pages.widgets.choose_files import (
-    ChosenXrays,
-    choose_data_set,
-    choose_labelled_xrays,
-    choose_score_file,
-    proposed_name,
-)
+from pages.widgets.choose_files import ChosenXrays, proposed_name
 from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.jobs import JobKey, is_running, latest, start_job, stop_job
 from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, show_refused
-from ppsets_core import Calibration, FileError, Simulation, read_scores
+from ppsets_core import Calibration, FileError, Records, Simulation, one_per_patient, read_scores
 from ppsets_core.background import JobProgress
-from ppsets_core.data.counts import Selection, select
-from ppsets_core.data.source import open_source
+from ppsets_core.data import of_split
+from ppsets_core.data.counts import DescribedRecords, Selection, select
+from ppsets_core.data.source import open_source, parts_in_words
+from ppsets_core.files import Refused
 from ppsets_core.files.names import shown_name
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration_json import LONGEST, REMEDY, read_calibration
@@ -39,13 +36,88 @@ from ppsets_core.xrays import XrayFolder, read_folder
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel
 
-_LISTED, _JOB = "xrays_listed", JobKey[Reading]("classify_calibration")
-_READING = JobKey[Reading]("read_data_set")
+_LISTED, _JOB = "xrays_listed", JobKey["Reading"]("classify_calibration")
+_READING = JobKey["Reading"]("read_data_set")
 _SCORES, _XRAYS, _DATA_SET = "reading_scores", "reading_xrays", "reading_data_set"
 DEMO_DATASET, DEMO_BUDGET = "coronahack-demo", 10.0
 EXAMPLE = """patient,label,bacterial-pneumonia,normal,viral-pneumonia
 P1,normal,0.05,0.90,0.05
 P2,viral-pneumonia,0.30,0.10,0.60"""
+ALL_PARTS = "All of them"
+ONE_EACH = "One X-ray of each patient"
+ONE_EACH_HELP = (
+    "ε protects one record. With one record of each patient it protects the patient. "
+    "Which one is kept does not depend on its score; a record without a patient's name is kept."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Records, a name to propose for their account, and what could not be used."""
+
+    name: str
+    records: DescribedRecords
+    refused: tuple[Refused, ...] = ()
+    notes: tuple[str, ...] = ()
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+def choose_one_each(key: str, on_change: Callable[[], None] | None = None) -> bool:
+    """Whether one record of each patient is used, so that ε protects the patient."""
+    return st.toggle(ONE_EACH, True, key=key, on_change=on_change, persist_state="session", help=ONE_EACH_HELP)
+
+
+def summarise(reading: Reading) -> DescribedRecords:
+    """Say what was read, before anything is spent, and return the records to calibrate with."""
+    chosen = reading.records
+    if isinstance(chosen, Selection):
+        number = chosen.read
+    else:
+        assert isinstance(chosen, Records)
+        chosen = _choose_part(reading, chosen)
+        number = len(chosen)
+        if chosen.patients is not None and choose_one_each("one_per_patient"):
+            chosen = one_per_patient(chosen)
+    _numbers(number, chosen)
+    st.write(_protection(chosen))
+    for note in reading.notes:
+        st.caption(as_text(note))
+    show_refused(reading.refused)
+    return chosen
+
+
+def _choose_part(reading: Reading, read: Records) -> Records:
+    """Where the file says which part of the data each row is of: one part, or all but the training one."""
+    if read.splits is None:
+        return read
+    parts = list(dict.fromkeys(read.splits.tolist()))
+    st.caption(as_text(parts_in_words(read.splits, read.left_out)))
+    if len(parts) < 2:
+        return read
+    usual = next((part for part in parts if part.casefold() == "calibration"), ALL_PARTS)
+    options, key = [ALL_PARTS, *parts], f"part_{reading.id}"
+    part = st.selectbox("Which part of the file?", options, options.index(usual), key=key, persist_state="session")
+    return read if part == ALL_PARTS else of_split(read, part)
+
+
+def _numbers(read: int, chosen: DescribedRecords) -> None:
+    patients = chosen.patient_count
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("Records read", f"{read:,}", width="content")
+        st.metric("Patients", "unknown" if patients is None else f"{patients:,}", width="content")
+        st.metric("Diagnoses", len(chosen.classes) or "scores only", width="content")
+        st.metric("Records used", f"{len(chosen):,}", help="n in the formulas. It is public.", width="content")
+    if chosen.classes:
+        st.caption("Diagnoses: " + as_text(", ".join(class_names(chosen.classes))))
+
+
+def _protection(chosen: DescribedRecords) -> str:
+    """Say what ε protects: one record, or one patient."""
+    if not chosen.has_patients:
+        return "Patients are not named, so ε protects one record: one patient, if each patient has one record."
+    if chosen.unit == "patient":
+        return "One record of each patient is used, so ε protects the patient."
+    return "Every record of a patient is used, so ε protects one record, **not** one patient."
 
 
 def read_bundled() -> Reading:
@@ -56,7 +128,7 @@ def read_bundled() -> Reading:
 
 def read_score_file() -> Reading | None:
     """The uploaded file's records; read once, kept until another file is chosen."""
-    file = choose_score_file("score_file", on_change=lambda: st.session_state.pop(_SCORES, None))
+    file = choose.choose_score_file("score_file", on_change=lambda: st.session_state.pop(_SCORES, None))
     with st.expander("What is in a score file?"):
         st.write(
             "One row per record: a probability column for each diagnosis, the true one as `label`, and `patient` where "
@@ -71,7 +143,7 @@ def read_score_file() -> Reading | None:
 
 def read_xrays() -> Reading | None:
     """The records of a classified folder; None until it is chosen and classified."""
-    source, labels = choose_labelled_xrays("calibrate", on_change=forget_xrays)
+    source, labels = choose.choose_labelled_xrays("calibrate", on_change=forget_xrays)
     known = latest(_JOB, _XRAYS, "X-rays classified:")
     if known is not None:
         st.session_state.pop(_LISTED, None)
@@ -128,7 +200,7 @@ def read_data_set() -> Reading | None:
         "A folder of Parquet files, as `ppsets score` writes them or with the columns of a score file. It may be "
         "larger than memory: it is read in pieces, once to choose the records and once, for a release, to count them."
     )
-    path = choose_data_set("calibrate_data_set", on_change=_forget)
+    path = choose.choose_data_set("calibrate_data_set", on_change=_forget)
     single = choose_one_each("data_set_one_per_patient", _forget)
     executor = server_executor()
     show_cluster(executor)

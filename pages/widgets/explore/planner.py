@@ -42,7 +42,7 @@ def show_planner(records: PublicRecords | None) -> None:
 def _records_for(alpha: float, epsilon: float) -> None:
     st.subheader(f"How many records for ε = {epsilon:g}?", anchor=False)
     for column, method in zip(st.columns(len(RULES)), RULES, strict=True):
-        column.metric(_title(method), f"{smallest_n(alpha, epsilon, method):,}")
+        column.metric(label_of(method).capitalize(), f"{smallest_n(alpha, epsilon, method):,}")
     fewest = " and ".join(f"{rule.grid[0]} bins ({rule.label})" for rule in RULES.values())
     st.caption(f"The least with which a set can leave anything out, with {fewest}. More records make smaller sets.")
 
@@ -54,7 +54,7 @@ def _epsilon_for(alpha: float, n: int) -> None:
             value = f"{rounded_up(smallest_epsilon(n, alpha, method)):g}"
         except InputError:
             value = "none"
-        column.metric(_title(method), value)
+        column.metric(label_of(method).capitalize(), value)
     st.caption("The most private ε with which a set can leave anything out.")
 
 
@@ -75,13 +75,8 @@ def _size_for(records: PublicRecords, alpha: float, epsilon: float, n: int) -> N
 
 
 def _show_size(series: str, found: ExpectedSets, promise: str | None = None) -> None:
-    st.metric(_title(series), with_margin(found.mean_size, found.margin), help=promise)
+    st.metric(label_of(series).capitalize(), with_margin(found.mean_size, found.margin), help=promise)
     st.caption(f"Coverage {100 * found.coverage:.1f}%")
-
-
-def _title(series: str) -> str:
-    name = label_of(series)
-    return name[0].upper() + name[1:]
 
 
 def show_by_diagnosis(records: PublicRecords | None) -> None:

@@ -25,10 +25,8 @@ CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
 MOST = 20_000
 SIGNAL_HELP = "0 is guessing; at 3 it is almost never wrong. Its probabilities are always exactly right."
 PAGE_HELP = "One file that opens in any browser, without a network. For a picture, use the camera above a figure."
-alpha_slider, epsilon_slider = (
-    partial(choose_alpha, key="explore_alpha"),
-    partial(choose_epsilon, key="explore_epsilon"),
-)
+alpha_slider = partial(choose_alpha, key="explore_alpha")
+epsilon_slider = partial(choose_epsilon, key="explore_epsilon")
 _UPLOADED, _IS_PUBLIC = "explore_uploaded", "explore_is_public"
 
 
