@@ -116,8 +116,7 @@ def _sampled_runs(scores: np.ndarray, n: int, m: int, rng: np.random.Generator, 
     counts[-1] -= 1
     chances = counts / counts.sum() if counts.sum() else np.ones(len(counts)) / len(counts)
     drawn = rng.multinomial(n, chances, size=repetitions)
-    around = runs_around(np.broadcast_to(bins, drawn.shape), np.cumsum(drawn, axis=1), last=m)
-    return Runs(around.first, around.last, around.below, around.upto, m)
+    return runs_around(np.broadcast_to(bins, drawn.shape), np.cumsum(drawn, axis=1), m)
 
 
 def by_diagnosis_figure(classes: Sequence[str], found: Mapping[str, ExpectedSets], asked: float) -> go.Figure:

@@ -63,10 +63,11 @@ class Runs:
         return (self.first == self.last) & (self.last == self.m)
 
 
-def runs_around(occupied: np.ndarray, upto: np.ndarray, before: int = 0, first: int = 1, last: int = 1) -> Runs:
-    """The runs from bin `first` to bin `last`, given the occupied bins in between, K at each, and K before them all."""
-    runs = Runs(*np.empty((4, *occupied.shape[:-1], 2 * occupied.shape[-1] + 1), dtype=np.int64))
-    runs.first[..., 0], runs.last[..., -1], runs.upto[..., 0] = first, last, before
+def runs_around(occupied: np.ndarray, upto: np.ndarray, m: int) -> Runs:
+    """The runs of all m bins, given the occupied ones and K at each; some may be empty."""
+    empty = np.empty((4, *occupied.shape[:-1], 2 * occupied.shape[-1] + 1), dtype=np.int64)
+    runs = Runs(empty[0], empty[1], empty[2], empty[3], m)
+    runs.first[..., 0], runs.last[..., -1], runs.upto[..., 0] = 1, m, 0
     runs.first[..., 1::2], runs.last[..., 1::2] = occupied, occupied
     runs.first[..., 2::2], runs.last[..., 0:-1:2] = occupied + 1, occupied - 1
     runs.upto[..., 1::2], runs.upto[..., 2::2] = upto, upto
@@ -132,6 +133,6 @@ def runs_of_counts(counts: np.ndarray) -> Runs:
 
 
 def _all_runs(occupied: np.ndarray, counts: np.ndarray, m: int) -> Runs:
-    runs = runs_around(occupied, np.cumsum(counts), last=m)
+    runs = runs_around(occupied, np.cumsum(counts), m)
     kept = runs.bins > 0
     return Runs(runs.first[kept], runs.last[kept], runs.below[kept], runs.upto[kept], m)

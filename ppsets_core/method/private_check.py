@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from ppsets_core.method.counts import Countable, CoverageCounts
 from ppsets_core.method.intervals import CONFIDENCE
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules.mechanism import scale_for
+from ppsets_core.method.rules.rule import least_float
 from ppsets_core.validation import check_alpha, check_epsilon, check_n, check_names
 
 CHECK = "check"
@@ -154,22 +154,9 @@ def noisy_interval(seen: int, least: int, most: int, scale: float, confidence: f
     """
     tail = (1 - confidence) / 2
     upward, downward = _Noisy(most, scale), _Noisy(least, scale)
-    lower = _bisect(lambda p: upward.at_least(seen, p) <= tail)
-    upper = _bisect(lambda p: downward.at_most(seen, p) > tail)
-    return lower[0], upper[1]
-
-
-def _bisect(is_below: Callable[[float], bool]) -> tuple[float, float]:
-    """The two neighbours between which the answer turns from yes, at small p, to no."""
-    if not is_below(0.0):
-        return 0.0, 0.0
-    if is_below(1.0):
-        return 1.0, 1.0
-    low, high = 0.0, 1.0
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        low, high = (middle, high) if is_below(middle) else (low, middle)
-    return low, high
+    lower = least_float(lambda p: upward.at_least(seen, p) > tail, 0.0, 1.0)
+    upper = least_float(lambda p: downward.at_most(seen, p) <= tail, 0.0, 1.0)
+    return 1.0 if lower is None else lower, 1.0 if upper is None else upper
 
 
 class _Noisy:

@@ -8,11 +8,10 @@ import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.inputs import read_table
-from ppsets_core.method.bins import Runs, bin_index, limit, runs_around
+from ppsets_core.method.bins import bin_index, limit, runs_around
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.method.release import draw_simulation
 from ppsets_core.method.rules import DEFAULT
-from ppsets_core.method.rules.mechanism import reach
 from ppsets_core.method.sets import conformal_rank
 from ppsets_core.scores import LAC, Score, class_score
 from ppsets_core.validation import check_n
@@ -177,7 +176,7 @@ class _Quantile(Protocol):
 
 def _private(records: _SortedRecords, chosen: Plan) -> _Quantile:
     if chosen.per is not None:
-        return _ForEach(records, [_PrivateClass(records.scores[where], chosen) for where in _classes(records)])
+        return _ForEach(records, [_Private(records.scores[where], chosen) for where in _classes(records)])
     return _Private(records.scores, chosen)
 
 
@@ -219,44 +218,18 @@ class _NonPrivate:
 
 
 class _Private:
-    """A plan's mechanism over the records' bins, looking only at the bins within reach of its target."""
+    """A plan's mechanism over the bins of some records: all, or those of one diagnosis, whose count differs."""
 
     def __init__(self, scores: np.ndarray, chosen: Plan) -> None:
         self._plan = chosen
-        if chosen.is_trivial:
-            return
-        self._bins, starts = np.unique(bin_index(scores, chosen.m), return_index=True)
+        self._bins, starts = np.unique(np.append(bin_index(scores, chosen.m), chosen.m), return_index=True)
         self._ends = np.append(starts[1:], len(scores)) - 1
-        self._low, self._high = reach(chosen.mechanism, chosen.n, chosen.m)
-
-    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.float64:
-        if self._plan.is_trivial:
-            return np.float64(1.0)
-        ranks, m = used[1], self._plan.m
-        first = int(np.searchsorted(self._ends, np.searchsorted(ranks, self._low)))
-        beyond = int(np.searchsorted(self._ends, np.searchsorted(ranks, self._high, side="right")))
-        last = min(beyond + 1, len(self._bins))
-        runs = runs_around(
-            self._bins[first:last],
-            ranks[self._ends[first:last]],
-            before=ranks[self._ends[first - 1]] if first else 0,
-            first=self._bins[first - 1] + 1 if first else 1,
-            last=self._bins[last] - 1 if last < len(self._bins) else m,
-        )
-        return np.float64(draw_simulation(self._plan.mechanism, runs, self._plan.n, rng) / m)
-
-
-class _PrivateClass:
-    """A plan's mechanism for one diagnosis, whose count differs from split to split: over all of its bins."""
-
-    def __init__(self, scores: np.ndarray, chosen: Plan) -> None:
-        self._plan = chosen
-        bins, starts = np.unique(np.append(bin_index(scores, chosen.m), chosen.m), return_index=True)
-        self._bins, self._ends = bins, np.append(starts[1:], len(scores)) - 1
 
     def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.float64:
         ranks, m = np.append(used[1], 0), self._plan.m
         count = int(used[1, -1]) if used.shape[1] else 0
-        around = runs_around(self._bins, ranks[self._ends], last=m)
-        runs = Runs(around.first, around.last, around.below, around.upto, m)
-        return np.float64(draw_simulation(self._plan.mechanism_for(count), runs, count, rng) / m)
+        mechanism = self._plan.targets[0].mechanism(count, self._plan.n)
+        if mechanism is None:
+            return np.float64(1.0)
+        runs = runs_around(self._bins, ranks[self._ends], m)
+        return np.float64(draw_simulation(mechanism, runs, count, rng) / m)

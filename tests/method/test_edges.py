@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ppsets_core import calibrate, conformity_scores, evaluate, prediction_sets, read_scores
+from ppsets_core import Records, calibrate, conformity_scores, evaluate, prediction_sets, read_scores
 from ppsets_core.data.counts import check_records, select
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.novelty import NoveltyThreshold
@@ -121,13 +121,19 @@ def test_coverage_holds_whether_scores_are_written_or_computed(how, method, m, n
 
 
 @pytest.mark.parametrize("edge", [0.9, 0.7, 0.5999], ids=str)
-def test_coverage_holds_between_any_two_types_of_file(edge):
+def test_coverage_holds_between_any_two_types_of_file(edge, tmp_path):
     """From a CSV to Parquet of float32 it was 0.3. 0.5999 is above 0.6 in float16, so that its score is below 0.4."""
     shares = {1.0: 0.30, edge: 0.65, 0.3: 0.05}
-    files = {name: write(sample(200, shares)) for name, write in FILES.items() if not name.startswith("score")}
-    new = {name: read_scores(*file, classes=("a", "b"), labels="optional") for name, file in files.items()}
-    for how, write in FILES.items():
-        records = read_scores(*write(sample(1000, shares)), score="lac")
+
+    def read(how: str, n: int, **options) -> Records:
+        data, name = FILES[how](sample(n, shares))
+        (tmp_path / name).write_bytes(data)
+        return read_scores(tmp_path / name, **options)
+
+    tables = [name for name in FILES if not name.startswith("score")]
+    new = {name: read(name, 200, classes=("a", "b"), labels="optional") for name in tables}
+    for how in FILES:
+        records = read(how, 1000)
         drawn = calibrate(records, 0.1, 1.0, m=10)
         assert drawn.half_precision == records.half_precision == ("float16" in how)
         assert Calibration.from_json(drawn.to_json()) == drawn
@@ -135,6 +141,10 @@ def test_coverage_holds_between_any_two_types_of_file(edge):
             found = sets_of(patients, drawn)
             assert found.covered.mean() >= 0.95, (how, name)
             assert (found.members == (found.probabilities >= found.cutoffs)).all()
+
+
+def test_an_upload_says_its_type_too():
+    assert read_scores(*FILES["probabilities, float16"](sample(20, SHARES))).half_precision
 
 
 def test_library_arrays_say_their_type_themselves():

@@ -1,8 +1,11 @@
 """What a calibration rule is: how far it aims above 1 − α, what that promises, how it draws, and its words."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from ppsets_core.errors import InputError
 from ppsets_core.method.rules.mechanism import Mechanism
@@ -66,30 +69,27 @@ def bisect_n(rule: Rule, alpha: float, epsilon: float, m: int) -> int | None:
     """`smallest_n` of a rule that more records never harm."""
 
     def is_enough(n: int) -> bool:
-        return rule.candidates(n, alpha, epsilon, [m], None)[0] is not None
+        return rule.candidates(n, alpha, epsilon, [m], None) != [None]
 
-    low, high = 0, 1
-    while not is_enough(high):
-        low, high = high, 2 * high
-        if high > LARGEST_N:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    found = bisect_left(range(LARGEST_N + 1), True, 1, key=is_enough)
+    return found if found <= LARGEST_N else None
 
 
 def bisect_epsilon(rule: Rule, n: int, alpha: float, m: int) -> float | None:
     """`smallest_epsilon` of such a rule, if a larger ε never harms either: to the last bit of a float."""
 
     def is_enough(epsilon: float) -> bool:
-        return rule.candidates(n, alpha, epsilon, [m], None)[0] is not None
+        return rule.candidates(n, alpha, epsilon, [m], None) != [None]
 
-    low, high = LEAST_EPSILON, LARGEST_EPSILON
-    if not is_enough(high):
-        return None
-    if is_enough(low):
-        return low
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return least_float(is_enough, LEAST_EPSILON, LARGEST_EPSILON)
+
+
+def least_float(is_enough: Callable[[float], bool], low: float, high: float) -> float | None:
+    """The least float from low to high that is enough, where all larger ones are; None where none is."""
+    first, last = np.array([low, high]).view(np.int64).tolist()  # positive floats are in the order of their bits
+
+    def number(bits: int) -> float:
+        return float(np.int64(bits).view(np.float64))
+
+    found = first + bisect_left(range(first, last + 1), True, key=lambda bits: is_enough(number(bits)))
+    return number(found) if found <= last else None

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ppsets_core.method.rules.rule import least_float
 from ppsets_core.method.rules.sharp.worst_case import SLACK, bracket, problems_of
 from ppsets_core.validation import LARGEST_EPSILON, LARGEST_N, LEAST_EPSILON
 
@@ -162,9 +163,4 @@ def smallest_epsilon(n: int, alpha: float, m: int) -> float | None:
     if not whole and part > 0.5:
         wide = (*wide, rates(1.0)[1] ** -1 * math.log(part / (1 - part)) * (1 - 1e-8))  # Λ₂ = 1/(1+v) at m = 2
     high = next((epsilon for epsilon in wide if enough(epsilon)), None)
-    if high is None or enough(LEAST_EPSILON):
-        return high and LEAST_EPSILON
-    low = LEAST_EPSILON
-    while low < (middle := math.sqrt(low * high) if high > 1.01 * low else low + (high - low) / 2) < high:
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return high and least_float(enough, LEAST_EPSILON, high)
