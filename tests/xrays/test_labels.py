@@ -15,9 +15,13 @@ from .samples import film, png, upload, zipped
 PICTURE = png(film())
 
 
-def _folder(files: dict[str, bytes | str], labels=None, classes=()):
+def _folder(files: dict[str, bytes | str] | str, labels: str | bytes | None = None, **options):
+    """A zip of these files, or of pictures a.png, b.png, … by their letters."""
+    files = {f"{name}.png": PICTURE for name in files} if isinstance(files, str) else files
     data = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
-    return read_folder(upload("x.zip", zipped(data)), labels=labels, classes=classes)
+    if labels is not None:
+        options["labels"] = upload("labels.csv", labels.encode() if isinstance(labels, str) else labels)
+    return read_folder(upload("x.zip", zipped(data)), **options)
 
 
 def _labels(folder):
@@ -42,12 +46,12 @@ def test_labels_file_gives_labels_and_patients():
 @pytest.mark.parametrize("head", ["file,label,patient_id,subject_id", "file,label,Labels,x"])
 def test_two_columns_that_mean_the_same_are_refused(head):
     with pytest.raises(FileError, match=r"several columns for the (patient|label)"):
-        _folder({"a.png": PICTURE}, labels=upload("labels.csv", f"{head}\na.png,normal,1,2\n".encode()))
+        _folder("a", f"{head}\na.png,normal,1,2\n")
 
 
 def test_a_row_with_a_cell_too_many_is_left_out_and_empty_ones_do_not_matter():
     rows = "file,label,patient\na.png,normal,Smith, John\nb.png,viral,Doe,,\n"
-    folder = _folder({"a.png": PICTURE, "b.png": PICTURE, "labels.csv": rows})
+    folder = _folder("ab", rows)
     assert [(xray.name, xray.patient) for xray in folder.xrays] == [("b.png", "Doe")]
     assert "Line 2 of the labels file has more cells than columns" in _reasons(folder)["a.png"]
 
@@ -73,42 +77,38 @@ def test_labels_files_as_spreadsheets_write_them(text):
 
 def test_one_split_passes_over_the_others():
     text = "file,label,split\na.png,normal,train\nb.png,viral,train\nc.png,normal,test\ngone.png,viral,test\n"
-    files = {f"{name}.png": PICTURE for name in "abcd"}
-    folder = read_folder(upload("x.zip", zipped(files)), labels=upload("labels.csv", text.encode()), split="test")
+    folder = _folder("abcd", text, split="test")
     assert _labels(folder) == {"c.png": "normal"}
     assert set(_reasons(folder)) == {"gone.png", "d.png"}
-    for labels, said in ((text, "its splits: test, train"), ("file,label\na.png,normal\n", "needs the columns")):
+    for labels, said in (
+        (text, "its splits: test, train"),
+        ("file,label\na.png,normal\n", "needs the columns"),
+        (None, "Without a labels file"),
+    ):
         with pytest.raises(FileError, match=said):
-            read_folder(upload("x.zip", zipped(files)), labels=upload("l.csv", labels.encode()), split="other")
-    with pytest.raises(FileError, match="Without a labels file"):
-        read_folder(upload("x.zip", zipped(files)), split="test")
+            _folder("abcd", labels, split="other")
 
 
 def test_without_a_split_training_rows_are_for_learning_and_the_others_for_all_else():
     text = "file,label,split\na.png,normal,Train\nb.png,viral,calibration\nc.png,normal,\ngone.png,viral,train\n"
-    files = {f"{name}.png": PICTURE for name in "abc"}
-    labels = upload("labels.csv", text.encode())
-    folder = read_folder(upload("x.zip", zipped(files)), labels=labels)
+    folder, learning = _folder("abc", text), _folder("abc", text, to_learn=True)
     assert _labels(folder) == {"b.png": "viral", "c.png": "normal"}
     assert set(_reasons(folder)) == {"a.png"}
     assert "of the part 'Train': the model has learnt from them" in _reasons(folder)["a.png"]
-    learning = read_folder(upload("x.zip", zipped(files)), labels=labels, to_learn=True)
     assert _labels(learning) == {"a.png": "normal", "c.png": "normal"}
     assert "of the part 'calibration'" in _reasons(learning)["b.png"]
     assert "no such file" in _reasons(learning)["gone.png"]
     with pytest.raises(FileError, match="part 'Train' cannot be used: the model has learnt from them"):
-        read_folder(upload("x.zip", zipped(files)), labels=labels, split="Train")
-    assert _labels(read_folder(upload("x.zip", zipped(files)), labels=labels, split="Train", to_learn=True)) == {
-        "a.png": "normal"
-    }
-    diagnosed = read_folder(upload("x.zip", zipped(files)), labels=labels, keep_unlabelled=True)
+        _folder("abc", text, split="Train")
+    assert _labels(_folder("abc", text, split="Train", to_learn=True)) == {"a.png": "normal"}
+    diagnosed = _folder("abc", text, keep_unlabelled=True)
     assert _labels(diagnosed) == {"a.png": None, "b.png": "viral", "c.png": "normal"}
 
 
 def test_a_labels_file_may_leave_suffixes_out():
     text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
     files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "d.jpg": PICTURE}
-    folder = _folder(files, labels=upload("labels.csv", text.encode()))
+    folder = _folder(files, text)
     assert _labels(folder) == {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal"}
     assert "no such file" in _reasons(folder)["d.png"]
     assert "does not list it" in _reasons(folder)["d.jpg"]
@@ -128,7 +128,7 @@ def test_a_labels_file_may_leave_suffixes_out():
 )
 def test_a_labels_file_that_is_none_is_an_error_if_given_and_reported_if_found(data, said):
     with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
-        _folder({"a.png": PICTURE}, labels=upload("labels.csv", data))
+        _folder("a", data)
     files = {"normal/a.png": PICTURE, "labels.csv": data}
     if data.startswith(b"file,label"):  # a bad row must not make the names of folders the labels of all
         with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
@@ -141,8 +141,7 @@ def test_a_labels_file_that_is_none_is_an_error_if_given_and_reported_if_found(d
 
 def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_goes_on():
     text = "file,label\na.png,normal\ngone.png,viral\nblank.png,\nempty.png,viral\n"
-    names = ["a.png", "unlisted.png", "blank.png"]
-    folder = _folder({name: PICTURE for name in names} | {"empty.png": b"", "labels.csv": text})
+    folder = _folder({"a.png": PICTURE, "unlisted.png": PICTURE, "blank.png": PICTURE, "empty.png": b""}, text)
     assert _labels(folder) == {"a.png": "normal"}
     reasons = _reasons(folder)
     assert len(folder.refused) == 4
@@ -164,7 +163,7 @@ def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere(tmp_path):
 
 def test_two_labels_files_and_one_that_is_not_there_are_errors_that_name_them(tmp_path):
     with pytest.raises(FileError, match=r"^gone\.csv: There is no such file"):
-        _folder({"a.png": PICTURE}, labels=tmp_path / "gone.csv")
+        read_folder(upload("a.png", PICTURE), labels=tmp_path / "gone.csv")
     with pytest.raises(FileError, match=r"a\.csv, b\.csv"):
         _folder({"x.png": PICTURE, "a.csv": "file,label\nx.png,n\n", "b.csv": "file,label\nx.png,v\n"})
 
@@ -222,22 +221,20 @@ def test_coronahacks_own_folder_and_metadata():
 def test_the_nearest_folder_that_names_a_class_or_can_name_one_is_the_label(name, label, label_of_named_classes):
     folder = _folder({name: PICTURE})
     assert _labels(folder) == {name: label}
+    assert any("one class alone" in note for note in folder.notes) == (label is not None)
     assert ("Labels are the names of the folders." in folder.notes) == (label is not None)
     assert _labels(_folder({name: PICTURE}, classes=("n", "v"))) == {name: label_of_named_classes}
-    text = upload("l.csv", f"file,label\n{name},N\n".encode())
-    assert _labels(_folder({name: PICTURE}, labels=text, classes=("n", "v"))) == {name: "n"}
+    assert _labels(_folder({name: PICTURE}, f"file,label\n{name},N\n", classes=("n", "v"))) == {name: "n"}
 
 
 def test_a_picture_beside_the_class_folders_has_no_label_and_the_others_keep_theirs():
     files = {"n/a.png": PICTURE, "v/b.png": PICTURE, "c.png": PICTURE}
     assert _labels(_folder(files)) == {"c.png": None, "n/a.png": "n", "v/b.png": "v"}
-    assert _labels(_folder(files, labels=False)) == {"c.png": None, "n/a.png": None, "v/b.png": None}
-
-
-def test_one_class_alone_is_noted():
-    folder = _folder({"normal/a.png": PICTURE, "normal/b.png": PICTURE})
-    assert folder.classes == ("normal",)
-    assert "'normal': one class alone" in folder.notes[-1]
+    assert _labels(read_folder(upload("x.zip", zipped(files)), labels=False)) == {
+        "c.png": None,
+        "n/a.png": None,
+        "v/b.png": None,
+    }
 
 
 class Counted(dict):
