@@ -41,10 +41,11 @@ class PartJob:
 
 @dataclass(frozen=True)
 class Part:
-    """What is in a part: how many X-rays, and which of its X-rays were left out."""
+    """What a part says of itself: how many X-rays it holds, which were left out, and the digest of its job."""
 
     rows: int
     refused: tuple[Refused, ...]
+    digest: str
 
 
 def plan_parts(folder: XrayFolder, model: "XrayModel", weights: Path | None, out: Path) -> list[PartJob]:
@@ -69,7 +70,7 @@ def is_written(job: PartJob) -> bool:
     if not job.path.exists():
         return False
     found = _contents(job.path)
-    if found is None or found["digest"] != job.digest:
+    if found is None or found.digest != job.digest:
         raise FileError(
             f"{job.path} was written for other X-rays, labels or weights. Choose another folder, or remove it."
         )
@@ -77,10 +78,9 @@ def is_written(job: PartJob) -> bool:
 
 
 def read_part(path: Path) -> Part:
-    found = _contents(path)
-    if found is None:
+    if (found := _contents(path)) is None:
         raise FileError(f"{path} is damaged. Remove it and repeat the command: the other parts are kept.")
-    return Part(found["rows"], tuple(Refused(*pair) for pair in found["refused"]))
+    return found
 
 
 def write_part(job: PartJob, one_core: bool = False) -> int:
@@ -164,14 +164,14 @@ def _digest(folder: XrayFolder, fingerprint: str | None, has_patients: bool) -> 
     return digest.hexdigest()
 
 
-def _contents(path: Path) -> dict | None:
-    """What a part says of itself; None if it is no whole part."""
+def _contents(path: Path) -> Part | None:
+    """None if it is no whole part."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)
         mark = json.loads((file.schema_arrow.metadata or {})[MARK])
-        return {**mark, "rows": file.metadata.num_rows}
-    except (pa.ArrowException, OSError, KeyError, ValueError):
+        return Part(file.metadata.num_rows, tuple(Refused(*pair) for pair in mark["refused"]), mark["digest"])
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         return None

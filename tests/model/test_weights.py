@@ -56,18 +56,17 @@ def test_a_pickle_is_never_opened(tmp_path, name):
         load_model(path)
 
 
-def test_missing_truncated_and_foreign_files_are_refused(saved, tmp_path):
+def test_missing_foreign_and_too_large_files_are_refused(tmp_path):
     with pytest.raises(FileError, match="no weights at"):
         load_model(tmp_path / "absent.safetensors")
-    cut = tmp_path / "cut.safetensors"
-    for content in (b"", b"hello", saved.read_bytes()[:100_000], b"\xff" * 64):
-        cut.write_bytes(content)
-        with pytest.raises(FileError, match="not a whole safetensors file"):
-            load_model(cut)
-    with cut.open("wb") as file:
+    path = tmp_path / "other.safetensors"
+    save_file({"a": torch.zeros(2)}, path)
+    with pytest.raises(FileError, match="does not say its classes"):
+        load_model(path)
+    with path.open("wb") as file:
         file.truncate(65 * 2**20)
     with pytest.raises(FileError, match="larger than any ResNet-18"):
-        load_model(cut)
+        load_model(path)
 
 
 @pytest.mark.parametrize(
@@ -92,20 +91,6 @@ def test_metadata_that_would_give_wrong_sets_is_refused(saved, tmp_path, change)
     path = rewritten(saved, tmp_path, lambda _, facts: change(facts))
     with pytest.raises(FileError, match="does not say its classes"):
         load_model(path)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda tensors, facts: facts.update(classes=["a", "b", "c", "d"]), "another shape"),
-        (lambda tensors, facts: tensors.pop("layer1.0.conv1.weight"), "does not hold the layers"),
-        (lambda tensors, facts: tensors["layer1.0.conv1.weight"].fill_(float("nan")), "not finite"),
-        (lambda tensors, facts: facts.clear(), "does not say its classes"),
-    ],
-)
-def test_layers_that_do_not_fit_are_refused(saved, tmp_path, change, said):
-    with pytest.raises(FileError, match=said):
-        load_model(rewritten(saved, tmp_path, change))
 
 
 def test_an_unwritable_place_is_said(tmp_path):
