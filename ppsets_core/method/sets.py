@@ -156,8 +156,12 @@ def _members(
         found = values >= calibration.class_cutoffs(records, classes, groups, half)
     else:
         scores = calibration.class_score.of_classes(values)
-        thresholds = calibration.class_thresholds(records, classes, groups)
-        found = scores <= limit(thresholds, half or calibration.half_precision)
+        if half != calibration.half_precision:
+            raise InputError(
+                f"The score '{calibration.score.name}' depends on the order of the probabilities, which float16 can "
+                "change. Give them as float16 here and in the calibration, or in neither."
+            )
+        found = scores <= limit(calibration.class_thresholds(records, classes, groups), half)
     return found if places is None else found[:, np.argsort(places)]
 
 

@@ -8,14 +8,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ppsets_core import Records, calibrate, conformity_scores, evaluate, prediction_sets, read_scores
+from ppsets_core import (
+    InputError,
+    Records,
+    calibrate,
+    conformity_scores,
+    evaluate,
+    prediction_sets,
+    read_scores,
+    records,
+)
 from ppsets_core.data.counts import check_records, select
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.novelty import NoveltyThreshold
 from ppsets_core.diagnose.set_table import sets_of
 from ppsets_core.explore.expected_sets import expected_sets, nonprivate_sets
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.method.bins import HALF_TOLERANCE, TOLERANCE, bin_index
+from ppsets_core.method.bins import HALF_TOLERANCE, TOLERANCE, bin_index, limit
 from ppsets_core.method.calibration import Calibration, least_probability
 from ppsets_core.method.plan import plan
 from ppsets_core.method.rules import RULES
@@ -133,7 +142,7 @@ def test_coverage_holds_between_any_two_types_of_file(edge, tmp_path):
     tables = [name for name in FILES if not name.startswith("score")]
     new = {name: read(name, 200, classes=("a", "b"), labels="optional") for name in tables}
     for how in FILES:
-        records = read(how, 1000)
+        records = read(how, 1000, score="lac")
         drawn = calibrate(records, 0.1, 1.0, m=10)
         assert drawn.half_precision == records.half_precision == ("float16" in how)
         assert Calibration.from_json(drawn.to_json()) == drawn
@@ -158,6 +167,24 @@ def test_library_arrays_say_their_type_themselves():
     assert not prediction_sets(below, 0.1)[0, 0]
     assert prediction_sets(below.astype(np.float16), 0.1)[0, 0]
     assert prediction_sets(below.astype(">f2"), 0.1)[0, 0]
+
+
+@pytest.mark.parametrize("score", ["aps", "raps"])
+def test_scores_that_depend_on_the_order_refuse_float16_on_one_side(score):
+    rows = np.random.default_rng(0).dirichlet(np.ones(16), 400)
+    labels = rows.argmax(axis=1)
+    drawn = {
+        kind: calibrate(records(rows.astype(kind), labels, score=score), 0.1, 5.0, m=10) for kind in TYPES.values()
+    }
+    edges = limit(bin_index(conformity_scores(rows, labels, score), 10) / 10)
+    assert (conformity_scores(rows.astype(np.float32), labels, score) <= edges).all()
+    for one, calibration in drawn.items():
+        for other in TYPES.values():
+            if (one == np.float16) == (other == np.float16):
+                assert prediction_sets(rows.astype(other), calibration).any()
+            else:
+                with pytest.raises(InputError, match="which float16 can change"):
+                    prediction_sets(rows.astype(other), calibration)
 
 
 def test_everything_that_applies_a_threshold_counts_the_same(tmp_path):
