@@ -1,17 +1,19 @@
-"""Records from bare scores, and a release of them charged to an account by its name."""
+"""Records from bare scores, a release of them charged to an account by its name, and the ledger in a person's hands."""
 
+import time
 from decimal import Decimal
 
 import numpy as np
 
 from ppsets_core import Account, Calibration, Ledger, Plan, Records, plan
+from ppsets_core.access import Person
 from ppsets_core.ledger.charging import Cohort
+from ppsets_core.ledger.personal import PersonalLedger
+
+ISSUER = "https://login.example"
 
 
 def records_of(scores: np.ndarray, **facts: object) -> Records:
-    """Patients are numbered where ε protects one and nothing is said of them."""
-    if facts.get("unit") == "patient":
-        facts = {"patients": np.arange(len(scores)).astype(str), **facts}
     return Records("scores.csv", scores, **facts)
 
 
@@ -41,3 +43,9 @@ def cohort_of(ledger: Ledger, records: Records) -> Cohort:
     builder = ledger.cohorts(len(records))()
     builder.add(records)
     return builder.total()
+
+
+def held_by(ledger: Ledger, name: str, *roles: str, lasts: float = 60) -> PersonalLedger:
+    """The ledger as someone with these roles has it."""
+    person = Person(ISSUER, name, frozenset(roles), time.time() + lasts)
+    return PersonalLedger(ledger, lambda: person)
