@@ -67,7 +67,7 @@ def test_the_last_layer_with_differential_privacy(xrays, small, tmp_path, capsys
     assert (charged.kind, charged.epsilon, charged.delta) == ("training", 1, Decimal("0.001"))
     assert charged.status == "released"
     assert main(["train", *map(str, [xrays, "--out", tmp_path / "y.safetensors", *command])]) == 2
-    assert "Not everyone in these records has room" in capsys.readouterr().err
+    assert "Not everyone in 'ward', for whom these records count" in capsys.readouterr().err
 
 
 def test_nothing_is_charged_for_weights_that_cannot_be_written(xrays, small, tmp_path, capsys, monkeypatch):
