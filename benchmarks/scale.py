@@ -166,7 +166,7 @@ def costs(folder: Path, rows: int, files: int) -> None:
     for what, work in (
         ("choosing one record per patient", lambda: select(opened)),
         ("counting", lambda: chosen.counts(planned, ledger.cohorts(len(chosen)))),
-        ("counting as a whole", lambda: chosen.counts(planned, ledger.cohorts(10**8))),
+        ("counting without patients", lambda: chosen.counts(planned, ledger.cohorts(10**8))),
         ("writing sets", lambda: write_sets(patients, drawn, folder / "sets")),
         ("checking", lambda: Selection(patients, 0, 0).coverage(drawn)),
     ):

@@ -25,8 +25,9 @@ WIDTHS = {"data set": 130, "ŝ": 85, "covered": 85, "who": 85, "why": 90}  # pix
 def main() -> None:
     st.title("Ledger")
     st.write(
-        "Every release costs ε, and losses add up. A budget is what any one patient may lose in all releases together, "
-        "under any name. A release that would cost someone more is refused before anything is drawn."
+        "Every release costs ε, and losses add up. A budget is what any one patient may lose in all releases of a data "
+        "set. Patients who are named have one loss under all names. A release that would cost someone more is refused "
+        "before anything is drawn."
     )
     ledger = open_ledger()
     open_account_step(ledger)

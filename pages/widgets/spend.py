@@ -25,10 +25,10 @@ from ppsets_core.wording import weak_budget
 
 Prepared = TypeVar("Prepared")
 BUDGET_HELP = (
-    "The total ε that any one of these patients may ever lose, in all releases together. Losses add up, so a budget "
-    "bounds what they can reveal. 2 allows two releases at ε = 1. It can be raised later, on record."
+    "The total ε that any one of these patients may ever lose, in all releases under this name. Losses add up, so a "
+    "budget bounds what they can reveal. 2 allows two releases at ε = 1. It can be raised later, on record."
 )
-NAME_HELP = "The ledger keeps one budget per name, and what each patient has lost under all names."
+NAME_HELP = "The ledger keeps one budget per name, and what each named patient has lost under all names."
 HOW_TO_RAISE = {True: "raise the budget on Ledger.", False: "ask a steward to raise the budget."}
 NO_REASON = "Say why: the reason is kept in the ledger, with your name."
 
