@@ -4,6 +4,7 @@ import http.server
 import json
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 from secrets import token_hex
 
 import pytest
@@ -22,6 +23,14 @@ AUTH = {
 ROLES = {"claim": "groups", "viewer": ["readers"]}
 PLACEHOLDER = "64 random hexadecimal digits: openssl rand -hex 32"
 """What docs/deploy.md once had in this place, for everybody to copy."""
+
+
+def write_secrets(path: Path, **auth: str) -> None:
+    """A secrets.toml in order, but for these settings of [auth]."""
+    settings = [f'{name} = "{value}"' for name, value in {**AUTH, **auth}.items()]
+    roles = ["[roles]", 'viewer = ["readers"]', 'curator = ["data"]', 'steward = ["office"]']
+    path.touch(0o600)
+    path.write_text("\n".join(["[auth]", *settings, *roles]), encoding="utf-8")
 
 
 def test_what_is_in_order_is_taken_and_nothing_is_no_log_in():

@@ -10,8 +10,6 @@ from ppsets_core import Ledger
 CARDS = "[class*=st-key-card-]"
 ALPHA, EPSILON = "Allowed miss rate (α)", "Privacy loss (ε)"
 GET_SETS, OPEN_VIEWER = "Get prediction sets", "Open viewer"
-REUSE = re.compile("Use this release again|Reuse")
-CHECKED = re.compile("Did the promise hold|Coverage check")
 SPEND = re.compile("^Spend ε")
 LONG = 300_000  # milliseconds: on a busy machine
 IDLE = """() => {
@@ -32,11 +30,6 @@ def settle(page) -> None:
 def sees(page, text: str | re.Pattern, **options) -> None:
     """Wait until the text is there to read."""
     page.get_by_text(text).first.wait_for(**options)
-
-
-def lacks(locator) -> None:
-    """Wait until nothing of this is there."""
-    locator.first.wait_for(state="detached")
 
 
 def visit(page, app, screen: str = "") -> None:
@@ -152,12 +145,6 @@ def move_slider(page, label: str | re.Pattern, steps: int) -> None:
 def fits(page, width: int) -> bool:
     """Whether nothing runs over the edge of the window."""
     return page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
-
-
-def shows_every_column(table) -> bool:
-    grid = table.locator(".dvn-scroller")
-    grid.wait_for()
-    return grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth + 1")
 
 
 def ledger_of(app) -> Ledger:

@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 
 from tests.browser.driving import settle
 from tests.browser.server import App, free_port, serve
+from tests.test_server_check import AUTH, write_secrets
 
 GROUPS = {
     "vera": ["readers"],
@@ -17,21 +17,6 @@ GROUPS = {
     "stella": ["office"],
     "norman": ["choir"],
 }
-COOKIE_SECRET = token_hex(32)
-SECRETS = """
-[auth]
-redirect_uri = "{url}/oauth2callback"
-cookie_secret = "{secret}"
-client_id = "ppsets"
-client_secret = "secret"
-server_metadata_url = "{provider}/.well-known/openid-configuration"
-
-[roles]
-claim = "groups"
-viewer = ["readers"]
-curator = ["data"]
-steward = ["office"]
-"""
 
 
 @contextmanager
@@ -42,10 +27,9 @@ def serve_with_login(folder: Path) -> Iterator[tuple[App, str]]:
     users = [User(sub=who, claims={"name": who.title(), "groups": groups}) for who, groups in GROUPS.items()]
     with run_server_in_thread(user_claims=users) as provider:
         issuer, port = f"http://localhost:{provider.server_port}", free_port()
-        secrets = folder / "secrets.toml"
-        secrets.write_text(SECRETS.format(url=f"http://localhost:{port}", secret=COOKIE_SECRET, provider=issuer))
-        secrets.chmod(0o600)
-        with serve(folder, port, STREAMLIT_SECRETS_FILES=str(secrets)) as app:
+        redirect, metadata = f"http://localhost:{port}/oauth2callback", f"{issuer}/.well-known/openid-configuration"
+        write_secrets(folder / "secrets.toml", redirect_uri=redirect, server_metadata_url=metadata)
+        with serve(folder, port, STREAMLIT_SECRETS_FILES=str(folder / "secrets.toml")) as app:
             yield app, issuer
 
 
@@ -64,5 +48,5 @@ def cookie_of(app: App, issuer: str, who: str, lasts: float) -> dict:
 
     claims = {"iss": issuer, "sub": who, "name": who.title(), "groups": GROUPS[who], "exp": int(time.time() + lasts)}
     payload = json.dumps({**claims, "origin": app.url, "is_logged_in": True, "provider": "default"})
-    value = create_signed_value(COOKIE_SECRET, "_streamlit_user", payload).decode()
+    value = create_signed_value(AUTH["cookie_secret"], "_streamlit_user", payload).decode()
     return {"name": "_streamlit_user", "value": value, "url": app.url, "httpOnly": True, "sameSite": "Lax"}

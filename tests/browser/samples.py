@@ -59,7 +59,3 @@ def colour_photo(name: str) -> dict:
 def xray_dicom(name: str, seed: int, **header: object) -> dict:
     grey = (draw_xrays(1, seed)[0].grey * 255).astype(np.uint8)
     return {"name": name, "mimeType": "application/dicom", "buffer": dicom(grey, **header)}
-
-
-def xray_grey() -> np.ndarray:
-    return draw_xrays(1, 9)[0].grey

@@ -15,7 +15,7 @@ FAST = {"test_home.py", "test_jobs.py", "test_shared.py"}
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents and item.path.name not in FAST:
+        if here in item.path.parents and item.path.name not in FAST and not item.get_closest_marker("cluster"):
             item.add_marker(pytest.mark.screens)
 
 

@@ -3,6 +3,8 @@
 import pytest
 
 from pages.widgets import choose_files as listing
+from pages.widgets import cluster as clusters
+from tests.cluster.running import cluster_of
 from tests.data.data_sets import records_frame, write_parts
 from tests.pages.driving import button, finish, labels, metrics, release, texts
 
@@ -15,6 +17,20 @@ def data(tmp_path, monkeypatch):
     base.mkdir()
     monkeypatch.setenv("PPSETS_DATA", str(base))
     return base
+
+
+@pytest.fixture(params=["here", pytest.param("cluster", marks=pytest.mark.cluster)])
+def workers(request, tmp_path, monkeypatch):
+    """How many workers there are beside the app, if any."""
+    if request.param == "here":
+        yield 0
+        return
+    with cluster_of(tmp_path, dashboard=True) as running:
+        running.wait_for_workers(2)
+        monkeypatch.setenv("PPSETS_CLUSTER", running.address)
+        yield 2
+        clusters._connected(running.address, ("", "", ""))[1]()
+        clusters._connected.clear()
 
 
 def read(at, name: str = "ward"):
@@ -33,9 +49,11 @@ def diagnose(at, name: str) -> None:
     finish(at, "diagnose_data_set_job")
 
 
-def test_a_data_set_is_read_planned_counted_and_charged_once(screen, data, ledger):
+def test_a_data_set_is_read_planned_counted_and_charged_once(workers, screen, data, ledger):
     write_parts(records_frame(900, patients=500), data / "ward", 3)
     at = read(screen("calibrate"))
+    assert f"Read on the cluster: {workers} workers." in texts(at) or not workers
+    assert [link.label for link in at.get("link_button")] == ["Dask's dashboard"] * bool(workers)
     shown = metrics(at)
     assert shown["Records read"] == ["900"]
     assert shown["Records used"] == shown["Patients"]

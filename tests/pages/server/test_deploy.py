@@ -16,8 +16,7 @@ from ppsets_core.server_check import LoginSettings
 from tests.browser.server import App, free_port, serve
 from tests.browser.test_strangers import UPGRADE
 from tests.pages.driving import ROOT
-from tests.pages.server.test_login import SECRET, SECRETS
-from tests.test_server_check import GOOD, provider
+from tests.test_server_check import AUTH, GOOD, provider, write_secrets
 
 PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 KEY = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost", "-keyout"]
@@ -33,7 +32,7 @@ def test_secrets_toml_is_complete_but_for_the_secret_that_everyone_makes():
     with pytest.raises(InputError, match="64 random hexadecimal digits") as refused:
         LoginSettings.of(secrets)
     assert len(str(refused.value).splitlines()) == 1
-    secrets["auth"]["cookie_secret"] = SECRET
+    secrets["auth"]["cookie_secret"] = AUTH["cookie_secret"]
     assert LoginSettings.of(secrets).host in block("ini")
 
 
@@ -68,11 +67,9 @@ def behind_nginx(tmp_path) -> Iterator[tuple[App, int]]:
     site = site.replace("ppsets.hospital.example", "localhost").replace("8501", str(inner))
     logs = f"error_log {tmp_path}/error.log; pid {tmp_path}/pid; events {{}}"
     (tmp_path / "nginx.conf").write_text(f"{logs} http {{ access_log off; {site} }}")
-    secrets = tmp_path / "secrets.toml"
-    secrets.touch(0o600)
     with provider(200, json.dumps(GOOD).encode()) as url:
-        text = SECRETS.format(secret=SECRET, url=url)
-        secrets.write_text(text.replace("ppsets.example", f"localhost:{outer}"))
+        redirect, secrets = f"https://localhost:{outer}/oauth2callback", tmp_path / "secrets.toml"
+        write_secrets(secrets, redirect_uri=redirect, server_metadata_url=url)
         hosts = {"STREAMLIT_SERVER_ALLOWED_HOSTS": "localhost", "STREAMLIT_SECRETS_FILES": str(secrets)}
         with serve(tmp_path, inner, **hosts) as app:
             proxy = [nginx, "-c", tmp_path / "nginx.conf", "-p", tmp_path]

@@ -18,18 +18,9 @@ from ppsets_core import Ledger
 from ppsets_core.server_check import LoginSettings
 from tests.pages.driving import ROOT
 from tests.pages.server.test_gate import HOST, OWN, asked, gate
-from tests.test_server_check import AUTH, GOOD, PLACEHOLDER, ROLES, provider
+from tests.test_server_check import AUTH, GOOD, PLACEHOLDER, ROLES, provider, write_secrets
 
 SECRET = AUTH["cookie_secret"]
-SECRETS = """[auth]
-redirect_uri = "https://ppsets.example/oauth2callback"
-cookie_secret = "{secret}"
-client_id = "ppsets"
-client_secret = "kept quiet"
-server_metadata_url = "{url}"
-[roles]
-viewer = ["readers"]
-"""
 ALONE = "Without a log-in this app listens on localhost"
 
 
@@ -60,45 +51,31 @@ def test_without_a_log_in_it_listens_here_only_and_no_host_or_header_is_trusted(
     assert f"ppsets: {said}" in words or said in words.splitlines()[-1]
 
 
-@pytest.fixture
-def configured(tmp_path) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """The environment of a server that could start, and what its secrets.toml is filled with."""
-    secrets = tmp_path / "secrets.toml"
-    secrets.touch(0o600)
-    with provider(200, json.dumps(GOOD).encode()) as url:
-        yield (
-            {"STREAMLIT_SECRETS_FILES": str(secrets), "STREAMLIT_SERVER_ALLOWED_HOSTS": "ppsets.example"},
-            {"secret": SECRET, "url": url},
-        )
-
-
 @pytest.mark.faults
-def test_check_says_in_a_sentence_each_what_a_start_would_refuse(configured, home, tmp_path):
-    environment, filled = configured
+def test_check_says_in_a_sentence_each_what_a_start_would_refuse(home, tmp_path):
     secrets = tmp_path / "secrets.toml"
-    secrets.write_text(SECRETS.format(**filled))
-    code, words = said_by("--check", **environment)
-    assert (code, words.splitlines()[-1]) == (0, "ppsets: ready to start for ppsets.example")
-    assert not home.exists(), "a check makes no ledger"
-    Ledger(home / "ledger.sqlite")
-    home.chmod(0o755)
-    secrets.write_text(SECRETS.format(secret=PLACEHOLDER, url=filled["url"]).replace("viewer", "curater"))
+    environment = {"STREAMLIT_SERVER_ALLOWED_HOSTS": "ppsets.example", "STREAMLIT_SECRETS_FILES": str(secrets)}
+    with provider(200, json.dumps(GOOD).encode()) as url:
+        write_secrets(secrets, server_metadata_url=url)
+        code, words = said_by("--check", **environment)
+        assert (code, words.splitlines()[-1]) == (0, "ppsets: ready to start for ppsets.example")
+        assert not home.exists(), "a check makes no ledger"
+        Ledger(home / "ledger.sqlite")
+        home.chmod(0o755)
+        refused = {f"Other accounts can open {home}; run: chmod 700": said_by(**environment)}
+        write_secrets(secrets, server_metadata_url=url, redirect_uri="https://other.example/oauth2callback")
+        refused["People log in at 'other.example'"] = said_by(**environment)
+    refused[f"The provider does not answer at {url}"] = said_by(**environment)
+    secrets.write_text("[auth\n")
+    refused[f"The secrets file {secrets} is not valid TOML: Expected ']'"] = said_by(**environment)
+    for said, (code, words) in refused.items():
+        assert code == 1
+        assert f"ppsets: {said}" in words
+    write_secrets(secrets, cookie_secret=PLACEHOLDER)
+    secrets.write_text(secrets.read_text().replace("curator", "curater"))
     code, words = said_by("--check", **environment)
     begins = [line[8:32] for line in words.splitlines()]
     assert (code, begins) == (1, ["[auth] cookie_secret mus", "[roles] has no 'curater'", "Other accounts can open "])
-    for faults, said in (
-        ({"url": "http://localhost:9/"}, "The provider does not answer at http://localhost:9/"),
-        ({}, f"Other accounts can open {home}; run: chmod 700"),
-    ):
-        secrets.write_text(SECRETS.format(**{**filled, **faults}))
-        for options in (["--check"], []):
-            code, words = said_by(*options, **environment)
-            assert code == 1
-            assert f"ppsets: {said}" in words
-    secrets.write_text(SECRETS.format(**filled).replace("ppsets.example", "other.example"))
-    assert "People log in at 'other.example'" in said_by(**environment)[1]
-    secrets.write_text("[auth\n")
-    assert "not valid TOML: Expected ']'" in said_by(**environment)[1]
 
 
 @pytest.fixture
