@@ -73,6 +73,8 @@ class Records:
         self._refuse(not are_numbers, "labels are not column numbers of the classes")
         novelty = self.novelty
         self._refuse(novelty is not None and not _within(novelty, 0, 1), "novelty is outside [0, 1]")
+        are_names = all(column.dtype.kind in "UT" for column in self.groups.values())
+        self._refuse(not are_names, "groups are not texts")
         self._refuse(self.unit not in UNITS, f"the unit is not one of {', '.join(UNITS)}")
         self._refuse(self.unit == "patient" and not self._has_one_each, "there is not one record per patient")
         self._refuse(not isinstance(self.score, Score), "the score is not one of ppsets_core.scores")

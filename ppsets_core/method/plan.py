@@ -93,6 +93,14 @@ class Plan:
     targets: tuple[Target, ...]
     per: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a plan, however it was made, whose targets would spend more than its ε."""
+        scores, beside = self.score_targets, self.novelty
+        parts = [max((target.epsilon for target in scores), default=0), 0 if beside is None else beside.epsilon]
+        is_whole = len({target.of for target in scores}) == len(scores) and len(self.targets) - len(scores) <= 1
+        if not is_whole or (self.per is None and len(scores) != 1) or sum(map(_exact, parts)) > _exact(self.epsilon):
+            raise InputError("The targets of a plan may not spend more than its epsilon; use `plan` to make one.")
+
     @property
     def score_targets(self) -> tuple[Target, ...]:
         return tuple(target for target in self.targets if target.quantity == SCORE)

@@ -61,7 +61,9 @@ def score_from(document: Mapping[str, Any]) -> Score:
     try:
         return kind(**given)
     except TypeError:
-        raise InputError(f"The score '{kind.name}' needs its {' and '.join(known)}: {kind.name}:{known[0]}=…") from None
+        raise InputError(
+            f"The score '{kind.name}' needs its {' and '.join(known)}, as in {kind.name}:bound=200."
+        ) from None
 
 
 def class_score(score: "str | Score") -> ClassScore:
