@@ -1,6 +1,6 @@
 """What privacy costs: each trade-off with its figure, shared by the screens and the experiments.
 
-labelled (public and simulated records), expected_sets, tradeoff_map, level_curves, release_view and sweeps; figures of
+labelled (public and simulated records), expected_sets, level_curves and sweeps; figures of
 the other screens (figures), what all figures share (style), and figures as a page, a picture and CSV (page).
 """
 

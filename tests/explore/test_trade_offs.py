@@ -5,12 +5,17 @@ import pytest
 
 from ppsets_core import InputError, Setting, nonprivate_threshold, plan, random_splits, release_distribution, smallest_n
 from ppsets_core.explore import NONPRIVATE, sweeps
-from ppsets_core.explore.expected_sets import expected_sets, nonprivate_sets
+from ppsets_core.explore.expected_sets import expected_sets, nonprivate_sets, tradeoff_figure, tradeoff_map
 from ppsets_core.explore.labelled import TOP_1, TOP_5, simulated_imagenet, simulated_records
-from ppsets_core.explore.level_curves import level_curves, level_figure, records_needed, records_needed_figure
-from ppsets_core.explore.release_view import release_figure, release_view
+from ppsets_core.explore.level_curves import (
+    level_curves,
+    level_figure,
+    records_needed,
+    records_needed_figure,
+    release_figure,
+    release_view,
+)
 from ppsets_core.explore.style import look_of
-from ppsets_core.explore.tradeoff_map import tradeoff_figure, tradeoff_map
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES
 from tests.explore.third_rule import ThirdRule

@@ -10,8 +10,7 @@ import streamlit as st
 from pages.widgets.explore.shared import PublicRecords, alpha_slider, epsilon_slider, take_away
 from ppsets_core import Plan, evaluate, plan, simulate
 from ppsets_core.explore import NONPRIVATE, label_of
-from ppsets_core.explore.level_curves import LevelCurves, level_curves, level_figure
-from ppsets_core.explore.release_view import release_figure, release_view
+from ppsets_core.explore.level_curves import LevelCurves, level_curves, level_figure, release_figure, release_view
 from ppsets_core.explore.style import look_of
 from ppsets_core.explore.sweeps import log_grid, record_counts
 from ppsets_core.method.rules import DEFAULT, RULES

@@ -9,7 +9,7 @@ from pages.widgets.explore.shared import PublicRecords, take_away
 from pages.widgets.jobs import JobKey, collect, is_running, show_progress, start_job
 from pages.widgets.person import may_open
 from pages.widgets.settings import EACH, TOGETHER, apply_alpha, apply_epsilon
-from ppsets_core.explore.tradeoff_map import TradeoffMap, tradeoff_figure, tradeoff_map
+from ppsets_core.explore.expected_sets import TradeoffMap, tradeoff_figure, tradeoff_map
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES, GroupRule
 
