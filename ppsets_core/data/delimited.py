@@ -1,7 +1,7 @@
 """CSV and TSV as Arrow, block by block: commas, semicolons or tabs, UTF-8 or UTF-16, one column with or without a name.
 
-Arrow parses blocks that are tidy. Where one is not (line breaks or quotes within quotes, a row of another width), the
-rest is read row by row, which finds the line to name in a refusal.
+Arrow parses blocks that are tidy. Where one is not (quotes within quotes, a row of another width or of several lines),
+the rest is read row by row, which finds the line to name in a refusal.
 """
 
 import csv
@@ -224,6 +224,10 @@ def _rows(reader: Any, before: int, source: str, width: int | None = None) -> It
                 raise FileError(
                     f"{source}, line {line}: it has {len(row)} cells where the header has {width}; "
                     "check for stray separators or use semicolons with decimal commas."
+                )
+            if width and any("\n" in cell for cell in row):  # one open quote would take the records below away
+                raise FileError(
+                    f"{source}, line {line}: a cell goes on beyond its line; write each record on one line."
                 )
             yield row, line
     except csv.Error:

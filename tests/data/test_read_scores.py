@@ -159,6 +159,7 @@ REFUSALS = {
     "no-numbers.csv": (b"a,b\nx,y", "no column of numbers"),
     "no-header.csv": (b"0.1,0.2\n0.3,0.4", "line 1: the first line must name the columns"),
     "ragged.csv": (b"score,name\n0.1,a\n0.2\n", "line 3: it has 1 cells where the header has 2"),
+    "open-quote.csv": (b'score,name\n0.1,"a\n0.2,b\n0.3,c\n', "line 4: a cell goes on beyond its line"),
     "latin1.csv": ("score,name\n0.1,Jürgen".encode("latin-1"), "line 2: the text is not UTF-8"),
     "binary.csv": (b"score\n\0\0\0", "not a text file"),
     "pickled.npy": (npy(np.array([{}], dtype=object), allow_pickle=True), "holds pickled objects"),
