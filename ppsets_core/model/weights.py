@@ -144,10 +144,6 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
     word."""
     try:
         facts = json.loads(metadata["ppsets"])
-        if "crop" in facts:
-            raise FileError(
-                f"{name} was written by an older ppsets, whose networks saw the middle of an X-ray only. Train anew."
-            )
         fingerprint = facts.pop("fingerprint", None)
         if set(facts) != _FIELDS or facts["architecture"] != "resnet18":
             raise ValueError("fields")

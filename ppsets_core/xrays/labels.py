@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -110,16 +111,9 @@ def label_files(
     out, or, `to_learn`, those of any other part."""
     if labels is False:
         return Labelling([one.problem or LabelAndPatient(None, None) for one in files], [])
-    if labels is not None:
-        origin = shown_name(name_of(labels) or "the labels file")
-        unused = [Refused(table.name, f"Not used: the labels come from {origin}.") for table in tables]
-        rows = LabelRows(_given_rows(labels, origin), origin)
+    rows, unused = _find_rows(tables, labels)
+    if rows is not None:
         return _by_rows(files, rows, unused, split, classes, to_learn)
-    found, refused = _found_rows(tables)
-    if len(found) > 1:
-        raise FileError(f"Several labels files: {', '.join(found)}. Keep one of them, or say which to use.")
-    for origin, found_rows in found.items():
-        return _by_rows(files, LabelRows(found_rows, origin), refused, split, classes, to_learn)
     if split is not None:
         raise FileError(
             f"Without a labels file there is no split '{split}'. Give a CSV with {SPLIT_COLUMNS} (--labels)."
@@ -127,28 +121,29 @@ def label_files(
     by_folder = [None if one.problem else label_from_folders(one.path, one.given_in, classes) for one in files]
     notes = ("Labels are the names of the folders.",) if any(by_folder) else ()
     answers = [one.problem or LabelAndPatient(label, None) for one, label in zip(files, by_folder, strict=True)]
-    return Labelling(answers, refused, notes)
+    return Labelling(answers, unused, notes)
 
 
-def _given_rows(labels: str | Path | FileLike, name: str) -> list[LabelRow]:
-    try:
-        return parse_labels(read_bytes(labels, MAX_BYTES + 1))
-    except FileError as error:
-        raise FileError(f"{name}: {error}") from error.__cause__
-
-
-def _found_rows(tables: Sequence[Entry]) -> tuple[dict[str, list[LabelRow]], list[Refused]]:
-    found, refused = {}, []
+def _find_rows(tables: Sequence[Entry], labels: str | Path | FileLike | None) -> tuple[LabelRows | None, list[Refused]]:
+    """The labels file given or the one among `tables`, if there is one; and the tables that are not used."""
+    found, unused = [], []
+    if labels is not None:
+        origin = shown_name(name_of(labels) or "the labels file")
+        unused = [Refused(table.name, f"Not used: the labels come from {origin}.") for table in tables]
+        tables = [Entry(origin, partial(read_bytes, labels))]
     for table in tables:
         data = b""
         try:
             data = table.read(MAX_BYTES + 1)
-            found[table.name] = parse_labels(data)
+            found.append(LabelRows(parse_labels(data), table.name))
         except FileError as error:
-            if names_labels(data):  # a bad row must not make the folders' names the labels of all
+            if labels is not None or names_labels(data):  # a bad row must not make the folders' names the labels of all
                 raise FileError(f"{table.name}: {error}") from error.__cause__
-            refused.append(Refused(table.name, str(error)))
-    return found, refused
+            unused.append(Refused(table.name, str(error)))
+    if len(found) > 1:
+        names = ", ".join(rows.label_file for rows in found)
+        raise FileError(f"Several labels files: {names}. Keep one of them, or say which to use.")
+    return (found[0] if found else None), unused
 
 
 def _by_rows(
