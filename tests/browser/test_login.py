@@ -149,6 +149,17 @@ def test_curators_spend_what_a_steward_opened_and_see_nothing_of_each_other(new_
     ui.go_to(stella, "Ledger")
     exported = json.loads(ui.downloaded(stella, "Export everything (JSON)"))
     assert {one["subject"] for one in exported["releases"]} >= {"carl", "cora"}
+    vera = new_page()
+    log_in(vera, app, "vera")
+    ui.button(carl, "Publish …").click()
+    ui.fill(carl.locator("[class*=st-key-confirm_shelf]"), "Why", "for the ward")
+    ui.press(carl, re.compile("^Publish release"))
+    ui.sees(carl, "Published")
+    ui.go_to(vera, "Diagnose")
+    ui.press(vera, "Use this calibration", within=vera.locator(".st-key-shelf"))
+    ui.sees(vera, "Calibrated with north, release")
+    vera.reload()
+    ui.sees(vera, "Calibrated with north, release")
     ui.open_score_file(carl, app, score_file("unheard-of.csv", 700, 5))
     ui.sees(carl, "If it is not listed, a steward opens it")
     assert carl.get_by_role("button", name="Calibrate …").count() == 0
