@@ -9,6 +9,7 @@ from pages.widgets.explore.statisticians import show_levels, show_release
 from pages.widgets.explore.tradeoff_map import show_map
 from pages.widgets.guard import guarded
 from pages.widgets.streamlit_parts import run_through_app
+from pages.widgets.what_if import show_what_if
 
 VIEWS = {
     "Planner": show_planner,
@@ -22,14 +23,15 @@ VIEWS = {
 
 def main() -> None:
     st.title("Explore")
-    st.write("What privacy and coverage cost, in records and in set size. **Nothing on this screen spends privacy.**")
-    records = None
-    with guarded():
-        records = choose_records()
-    for tab, show in zip(st.tabs(list(VIEWS), on_change="rerun", key="explore_view"), VIEWS.values(), strict=True):
+    st.caption("What privacy and coverage cost. **Nothing on this screen spends privacy.**")
+    first, *others = st.tabs(["What if", *VIEWS], on_change="rerun", key="explore_view")
+    if first.open:
+        with first:
+            show_what_if("what_if")
+    for tab, show in zip(others, VIEWS.values(), strict=True):
         if tab.open:
             with tab, guarded():
-                show(records)
+                show(choose_records())
 
 
 if run_through_app():

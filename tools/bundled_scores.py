@@ -1,4 +1,5 @@
-"""`python -m tools.bundled_scores CORONAHACK OUT`: the bundled model's scores of the held-out X-rays.
+"""`python -m tools.bundled_scores CORONAHACK OUT`: the bundled model's scores of the held-out X-rays, and in
+assets/synthetic_softmax.csv of the synthetic ones.
 
 Patients are numbered in a shuffled order and files are not named, so a row leads back to no picture."""
 
@@ -7,8 +8,10 @@ import sys
 
 import numpy as np
 
+from ppsets_core.data.bundled import SYNTHETIC
 from ppsets_core.model.prediction import FolderPrediction, predict_folder
-from ppsets_core.model.weights import load_model
+from ppsets_core.model.weights import XrayModel, load_model
+from ppsets_core.xrays import read_folder
 from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack
 
 _SEED = 20
@@ -35,7 +38,16 @@ def _numbers(scored: FolderPrediction) -> list[list[float]]:
     return np.column_stack([scored.novelty, scored.probabilities]).tolist()
 
 
-def main(coronahack: str, out: str) -> None:
+def synthetic_rows(model: XrayModel) -> list[list[str]]:
+    """The table of the synthetic X-rays with its header; file and label are their names."""
+    files = sorted(SYNTHETIC.parent.glob("synthetic_*.png"))
+    scored = predict_folder(model, read_folder(files, classes=model.classes, keep_unlabelled=True))
+    header = ["file", "label", "model", "novelty", *model.classes]
+    known = [[file.name, file.stem.split("_", 2)[2], model.fingerprint] for file in files]
+    return [header, *([*names, *map(repr, row)] for names, row in zip(known, _numbers(scored), strict=True))]
+
+
+def main(coronahack: str, out: str, synthetic: str = str(SYNTHETIC)) -> None:
     model = load_model()
     scores = {split: predict_folder(model, read_coronahack(coronahack, split)) for split in HELD_OUT}
     rows = anonymous_rows(scores, model.fingerprint)
@@ -43,6 +55,8 @@ def main(coronahack: str, out: str) -> None:
         header = ["patient", "split", "label", "model", "novelty", *model.classes]
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
     print(f"{out}: {len(rows)} X-rays")
+    with open(synthetic, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(synthetic_rows(model))
 
 
 if __name__ == "__main__":

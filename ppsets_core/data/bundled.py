@@ -10,6 +10,7 @@ from ppsets_core.errors import FileError
 from ppsets_core.places import ASSETS
 
 CORONAHACK = ASSETS / "coronahack_softmax.csv"
+SYNTHETIC = ASSETS / "synthetic_softmax.csv"
 
 
 def bundled_scores(split: str | None = None) -> Records:
@@ -34,3 +35,8 @@ def read_rows(path: Path, column: str | None = None, value: str | None = None, *
         writer.writerows(row for row in rows if row[column] == value)
         text = kept.getvalue()
     return read_scores(text.encode(), source or path.name)
+
+
+def bundled_xrays() -> Records:
+    """The bundled model's probabilities for the twelve synthetic X-rays; `identifiers["file"]` names their pictures."""
+    return read_scores(SYNTHETIC, "synthetic X-rays", labels="optional")

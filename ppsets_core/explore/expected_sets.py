@@ -112,6 +112,25 @@ def _private(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetition
     return found
 
 
+def chances_in_set(
+    records: Labelled, chosen: Plan, probabilities: np.ndarray, rng: np.random.Generator, repetitions: int = 60
+) -> np.ndarray:
+    """In what share of releases each diagnosis would be in the set of each X-ray, as (X-rays, classes).
+
+    Calibration records are drawn from `records`; one threshold for all together.
+    """
+    if chosen.is_trivial:
+        return np.ones(probabilities.shape)
+    runs = _sampled_runs(conformity_scores(records.probabilities, records.labels), chosen.n, chosen.m, rng, repetitions)
+    law = run_probabilities(chosen.mechanism, runs, chosen.n) / np.maximum(runs.bins, 1)
+    change = np.zeros(chosen.m + 1)
+    np.add.at(change, runs.first - 1, law)
+    np.add.at(change, runs.last, -law)
+    at_most = np.append(0.0, np.cumsum(np.cumsum(change[:-1])) / repetitions)
+    limits = limit(np.arange(1, chosen.m + 1) / chosen.m, records.half_precision)
+    return 1 - at_most[np.searchsorted(limits, 1 - probabilities)]
+
+
 def _sampled_runs(scores: np.ndarray, n: int, m: int, rng: np.random.Generator, repetitions: int) -> Runs:
     """The runs of many data sets of n of these scores, drawn with replacement; some may be empty."""
     bins, counts = np.unique(np.append(bin_index(scores, m), m), return_counts=True)

@@ -47,8 +47,8 @@ _STROKES = {
     "longdashdot": "long dashes and dots",
 }
 _LOOKS = (
-    (VERMILLION, "dot", "diamond", "/"),
     (BLUE, "solid", "circle", ""),
+    (VERMILLION, "dot", "diamond", "/"),
     (PURPLE, "dashdot", "square", "x"),
     (ORANGE, "longdash", "triangle-up", "\\"),
     (SKY, "longdashdot", "star", "-"),

@@ -41,7 +41,7 @@ def test_every_view_is_drawn_and_fits_a_narrow_window_and_nothing_is_spent(app, 
     before = ledger.read_bytes() if ledger.exists() else b""
     page = new_page(400)
     ui.visit(page, app, "explore")
-    for name in ("Planner", "Trade-off map", "By diagnosis", "Levels", "Random splits", "Inside a release"):
+    for name in ("What if", "Planner", "Trade-off map", "By diagnosis", "Levels", "Random splits", "Inside a release"):
         ui.tab(page, name)
         if name == "Random splits":
             ui.press(page, "Run")

@@ -3,10 +3,28 @@
 import numpy as np
 import pytest
 
-from ppsets_core import InputError, Setting, nonprivate_threshold, plan, random_splits, release_distribution, smallest_n
+from ppsets_core import (
+    InputError,
+    Setting,
+    nonprivate_threshold,
+    plan,
+    prediction_sets,
+    random_splits,
+    release_distribution,
+    simulate,
+    smallest_n,
+)
+from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.data.records import chosen
 from ppsets_core.explore import NONPRIVATE, sweeps
-from ppsets_core.explore.expected_sets import expected_sets, nonprivate_sets, tradeoff_figure, tradeoff_map
-from ppsets_core.explore.labelled import TOP_1, TOP_5, simulated_imagenet, simulated_records
+from ppsets_core.explore.expected_sets import (
+    chances_in_set,
+    expected_sets,
+    nonprivate_sets,
+    tradeoff_figure,
+    tradeoff_map,
+)
+from ppsets_core.explore.labelled import TOP_1, TOP_5, Labelled, simulated_imagenet, simulated_records
 from ppsets_core.explore.level_curves import (
     level_curves,
     level_figure,
@@ -16,6 +34,7 @@ from ppsets_core.explore.level_curves import (
     release_view,
 )
 from ppsets_core.explore.style import look_of
+from ppsets_core.explore.what_if import outlook, outlook_figure
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES
 from tests.explore.third_rule import ThirdRule
@@ -74,6 +93,31 @@ def test_expected_sets_agree_with_random_splits(method, per):
         assert ours.coverage_by_class == pytest.approx(np.nanmean(theirs.coverage_by_class, axis=0), abs=0.02), name
 
 
+@pytest.mark.parametrize("method", list(RULES))
+def test_chances_in_a_set_are_those_of_many_simulated_releases(method):
+    records, planned = bundled_scores(), plan(300, 0.1, 1.0, method=method)
+    doubtful = np.array([[p, 0.95 - p, 0.05] for p in np.linspace(0.55, 0.95, 9)])
+    exact = chances_in_set(Labelled.of(records), planned, doubtful, rng(), repetitions=500)
+    draws, inside = rng(3), np.zeros(doubtful.shape)
+    for _ in range(1000):
+        drawn = simulate(chosen(records, draws.integers(len(records), size=300)), planned, draws)
+        inside += prediction_sets(doubtful, drawn) / 1000
+    assert exact == pytest.approx(inside, abs=0.07)
+    assert ((exact > 0.1) & (exact < 0.9)).any()
+    assert chances_in_set(Labelled.of(records), plan(5, 0.1, 0.1), doubtful, rng()).all()
+
+
+def test_an_outlook_has_every_rule_at_the_choice_and_marks_it():
+    ahead = outlook(Labelled.of(bundled_scores()), 300, 0.1, 0.7)
+    assert 0.7 in ahead.epsilons
+    assert set(ahead.series) == {*RULES, NONPRIVATE}
+    sizes = [ahead.at(series, 0.7).mean_size for series in (NONPRIVATE, "sharp", "paper")]
+    assert sizes == sorted(sizes)
+    fig = outlook_figure(ahead, "mean_size", 0.7)
+    marks = [(trace.x[0], trace.y[0]) for trace in fig.data if trace.mode == "markers"]
+    assert marks == [(0.7, ahead.at(rule, 0.7).mean_size) for rule in RULES]
+
+
 def test_sizes_grow_with_privacy_up_to_every_class():
     sizes = [expected_sets(RECORDS, plan(N, 0.1, epsilon), rng(0)).mean_size for epsilon in (20.0, 1.0, 0.1, 1e-6)]
     assert sizes == sorted(sizes)
@@ -112,7 +156,7 @@ def test_levels_are_the_plans_and_drawn_up_to_one():
     assert set(drawn) == {f"{m}, ε = {e}" for m in RULES for e in ("0.5", "2")} | {"without privacy"}
     assert drawn["paper, ε = 0.5"].y[0] == 1.0
     paper, sharp = (drawn[f"{name}, ε = 2"].line for name in ("paper", "sharp"))
-    assert (paper.color, paper.dash) == (sharp.color, "solid") != (sharp.color, sharp.dash)
+    assert (sharp.color, sharp.dash) == (paper.color, "solid") != (paper.color, paper.dash)
     assert drawn["without privacy"].line.dash == "dash"
 
 
@@ -201,9 +245,9 @@ def test_a_sweep_is_drawn_with_bands_and_hollow_trivial_marks(swept, quantity):
     drawn, found = traces(figure), sweeps.trends(swept, quantity)["paper"]
     assert list(drawn["paper's rule"].y) == list(found.mean)
     assert list(drawn["paper's rule"].x) == [0.01, 1.0, 5.0]
-    assert list(drawn["paper's rule"].marker.symbol) == ["circle-open", "circle", "circle"]
+    assert list(drawn["paper's rule"].marker.symbol) == ["diamond-open", "diamond", "diamond"]
     (named,) = [t for t in figure.data if t.name == "paper's rule" and t.showlegend is not False]
-    assert named.marker.symbol == "circle", "the legend never shows the mark that means too few records"
+    assert named.marker.symbol == "diamond", "the legend never shows the mark that means too few records"
     bands = [t for t in figure.data if t.fill == "toself" and t.legendgroup == "paper's rule"]
     assert list(bands[0].y) == [*found.high, *found.low[::-1]]
     assert ("asked for" in drawn) == (quantity == "coverage")

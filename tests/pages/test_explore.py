@@ -30,6 +30,26 @@ def names(figure: dict) -> set[str]:
     return {trace["name"] for trace in figure["data"] if "name" in trace}
 
 
+def test_sets_follow_the_sliders_of_what_if_and_calibrate_takes_them_over(explore):
+    at = explore("What if")
+    assert not at.error
+    assert len(figures(at)) == 2
+
+    def bars():
+        return "".join(one.proto.body for one in at.get("html") if 'class="chances"' in one.proto.body)
+
+    before = bars()
+    assert before.count('class="track"') == 18
+    assert "Viral pneumonia" in before
+    at.select_slider(key="what_if_epsilon").set_value(0.1).run()
+    smaller = bars()
+    assert smaller != before
+    at.select_slider(key="what_if_n").set_value(50).run()
+    assert "never" not in bars().replace('class="never"', ""), "too few records: every set holds every diagnosis"
+    button(at, "Calibrate with these").click().run()
+    assert at.session_state["epsilon"] == 0.1
+
+
 def test_planner_answers_for_every_rule(explore):
     at = explore("Planner")
     assert not at.error

@@ -53,7 +53,7 @@ def test_a_file_of_another_bundle_is_noticed(tmp_path):
     weights, scores, card = (tmp_path / name for name in ("w.safetensors", "s.csv", "c.md"))
     save_model(small_model(), weights)
     assert [said.split(" ")[0] for said in check_bundle.problems(weights)] == [
-        *("novelty.npz", "coronahack_softmax.csv", "README.md")
+        *("novelty.npz", "coronahack_softmax.csv", "README.md", "synthetic_softmax.csv")
     ]
     text = check_bundle.CORONAHACK.read_text(encoding="utf-8")
     scores.write_text(text.rsplit("\n", 2)[0] + "\n", encoding="utf-8")
@@ -72,7 +72,8 @@ def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bundled_scores, "predict_folder", undecided)
     for split, each in (("train", 1), ("calibration", 2), ("validation", 1)):
         write_stand_ins(tmp_path, split, each, lambda label, number: chest(label, number) * 255)
-    bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"))
+    bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"), str(tmp_path / "synthetic.csv"))
+    assert len((tmp_path / "synthetic.csv").read_text().splitlines()) == 13
     with (tmp_path / "scores.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     assert header == ["patient", "split", "label", "model", "novelty", *CLASSES]
