@@ -14,6 +14,8 @@ APP = ROOT / "app.py"
 ASSETS = ROOT / "assets"
 MODELS = ROOT / "models"
 DOCS = ROOT / "docs"
+CHECK_ONLY = "PPSETS_CHECK_ONLY"
+"""In the environment where the app should only say whether it could start."""
 
 
 def ledger_path() -> Path:

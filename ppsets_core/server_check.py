@@ -24,8 +24,6 @@ METADATA = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 LEAST_DISTINCT_BYTES = 16
 """Of 32 random bytes about 30 are distinct, and fewer than 16 never (less than once in 10^15)."""
 PROVIDER_SECONDS, PROVIDER_BYTES = 10, 1_000_000
-CHECK_ONLY = "PPSETS_CHECK_ONLY"
-"""In the environment where the app should only say whether it could start."""
 
 
 @dataclass(frozen=True)

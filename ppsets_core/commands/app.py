@@ -6,8 +6,7 @@ import runpy
 import sys
 
 from ppsets_core.errors import InputError, need
-from ppsets_core.places import APP
-from ppsets_core.server_check import CHECK_ONLY
+from ppsets_core.places import APP, CHECK_ONLY
 
 HELP = "start the dashboard"
 HIGHEST_PORT = 65535

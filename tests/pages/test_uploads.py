@@ -1,5 +1,6 @@
 """Sessions hold only so many uploads, alone and together, and a timer drops what no widget shows."""
 
+import asyncio
 from collections import Counter
 
 import pytest
@@ -8,6 +9,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets import streamlit_parts as uploads
+from pages.widgets.server import start
 
 
 @pytest.fixture
@@ -65,6 +67,20 @@ def test_a_timer_drops_what_no_widget_shows(monkeypatch, manager):
     assert manager.file_storage[session] == {}
     assert not uploads.drop_uploads_of_no_widget()
     assert uploads._arrived == {}, "and nothing of them is remembered"
+
+
+def test_the_server_has_the_timer(monkeypatch):
+    turns = []
+
+    async def sleep(_: float) -> None:
+        if len(turns) == 3:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(start.asyncio, "sleep", sleep)
+    monkeypatch.setattr(start, "drop_uploads_of_no_widget", lambda: turns.append("dropped") or False)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(start._let_go())
+    assert turns == ["dropped"] * 3
 
 
 def test_a_file_is_kept_while_others_still_arrive(monkeypatch, manager):
