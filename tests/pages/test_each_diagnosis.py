@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ppsets_core import Calibration, plan
-from ppsets_core.wording import class_names
+from ppsets_core.wording import class_names, needed
 from tests.browser.samples import CLASSES
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import button, finish, metrics, png, release, texts
@@ -64,7 +64,7 @@ def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
     drawn = made.calibration
     assert (drawn.per, drawn.classes, drawn.method, float(made.epsilon)) == ("diagnosis", CLASSES, "sharp", 1.0)
     shown = metrics(at)
-    assert [shown[name] for name in NAMES] == [[f"≥ {1 - threshold:.4g}"] for threshold in drawn.thresholds]
+    assert [shown[name] for name in NAMES] == [[needed(cutoff)] for cutoff in drawn.cutoffs]
     assert "for each diagnosis" in texts(at)
     at.switch_page("pages/ledger.py").run()
     row = at.dataframe[1].value.iloc[0]

@@ -10,7 +10,7 @@ from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.sections import limits_of_the_card
-from ppsets_core.wording import class_names
+from ppsets_core.wording import class_names, needed
 from tests.ledger.spending import records_of, spend
 from tests.reports.reading import Read
 
@@ -58,8 +58,8 @@ def test_each_diagnosis_has_its_line():
         records, plan(len(records), 0.1, 1.0, per="diagnosis", classes=records.classes), np.random.default_rng(0)
     )
     read = Read(calibration_report(drawn))
-    for name, threshold in zip(class_names(drawn.names), drawn.thresholds, strict=True):
-        assert f"{name} {threshold:.6g} ≥ {1 - threshold:.4g}" in read.words
+    for name, threshold, cutoff in zip(class_names(drawn.names), drawn.thresholds, drawn.cutoffs, strict=True):
+        assert f"{name} {threshold:.6g} {needed(cutoff)}" in read.words
     assert "This calibration is a simulation" in read.words
     assert "protected by" not in read.words
 

@@ -14,6 +14,7 @@ from ppsets_core import InputError, calibrate, plan, simulate
 from ppsets_core.__main__ import main
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.reports.registry import CURATOR_KINDS, SCHEMA_COMMIT, Deployment, registry_entry, registry_yaml
+from ppsets_core.wording import needed
 from tests.ledger.spending import records_of
 
 SCHEMA = json.loads(Path(__file__).with_name("registry_schema.json").read_text(encoding="utf-8"))
@@ -43,7 +44,7 @@ def test_it_is_valid_and_says_what_was_spent(settings):
     assert deployment["basic"]["publication_date"] == drawn.date[:10]
     assert deployment["basic"]["data_curators"][0]["data_curator_name"] == WHO.curator
     assert re.fullmatch("[a-z0-9-]+", entry["url_slug"])
-    assert all(f"{1 - threshold:.4g}" in deployment["basic"]["description"] for threshold in drawn.thresholds)
+    assert all(needed(cutoff) in deployment["basic"]["description"] for cutoff in drawn.cutoffs)
 
 
 def test_a_threshold_of_novelty_is_registered_with_its_share():
