@@ -10,13 +10,7 @@ from tests.browser.driving import settle
 from tests.browser.server import App, free_port, serve
 from tests.test_server_check import AUTH, write_secrets
 
-GROUPS = {
-    "vera": ["readers"],
-    "carl": ["data"],
-    "cora": ["data"],
-    "stella": ["office"],
-    "norman": ["choir"],
-}
+GROUPS = {"vera": ["readers"], "carl": ["data"], "cora": ["data"], "stella": ["office"], "norman": ["choir"]}
 
 
 @contextmanager
