@@ -227,8 +227,8 @@ def test_after_a_log_out_no_fragment_is_drawn_no_file_taken_and_no_copy_of_the_c
     kept = page.context.cookies()
     ui.press(page, "Try the demo")
     ui.sees(page, "Active calibration:")
-    ui.go_to(page, "Calibrate")
-    ui.go_to(page, "Diagnose")
+    for screen in ("Calibrate", "Explore", "Diagnose"):
+        ui.go_to(page, screen)
     ui.press(page, "Use the synthetic X-rays")
     page.locator(ui.CARDS).first.wait_for(timeout=ui.LONG)
     ui.settle(page)
