@@ -14,7 +14,7 @@ from ppsets_core.ledger.store import stamp_of
 from ppsets_core.method.calibration import OTHER_MODEL, BaseCalibration
 from ppsets_core.model_fingerprint import bundled_facts, bundled_fingerprint
 from ppsets_core.places import ledger_path
-from ppsets_core.wording import BUNDLED_MODEL_IS_FOR
+from ppsets_core.wording import BUNDLED_MODEL_IS_FOR, class_names
 
 if TYPE_CHECKING:
     from ppsets_core.model import XrayModel
@@ -79,7 +79,7 @@ def who_it_is_for() -> str:
     """In a sentence or two; of a user's own weights, what they say of themselves. Loads no torch."""
     if _MODEL not in st.session_state:
         return BUNDLED_MODEL_IS_FOR
-    classes = ", ".join(model_classes())
+    classes = ", ".join(class_names(model_classes()))
     return f"{model_name()} tells {classes} apart and looks for nothing else. For whom, only its maker can say."
 
 

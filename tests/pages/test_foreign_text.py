@@ -142,9 +142,9 @@ def test_score_files(screen):
         if text == CLASSES[0]:
             clean(release(at))
             tour(at)
+        at.session_state["explore_view"] = "By diagnosis"
         at.switch_page("pages/explore.py").run()
         at.segmented_control(key="explore_source").set_value("A public file").run()
-        at.session_state["explore_view"] = "By diagnosis"
         at.file_uploader[0].set_value((f"{EVIL} 2.csv", content, "text/csv")).run()
         clean(at.checkbox(key="explore_is_public").check().run())
 
