@@ -27,7 +27,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ppsets_core import Ledger, Plan, Records, one_per_patient, plan, read_folder, read_scores
+from ppsets_core import Ledger, Plan, Records, one_per_patient, plan, read_folder, read_scores, records
 from ppsets_core.data import parquet
 from ppsets_core.data.counts import Selection, select
 from ppsets_core.data.source import open_source
@@ -262,13 +262,11 @@ def by_parts(ending: str, write: Callable[[dict[str, list]], bytes]):
 
 
 def by_arrays(columns: dict[str, list], group: str | None, folder: Path) -> Records:
-    """The library's own records, of arrays that a program made."""
-    if "score" not in columns:
-        raise InputError("there are no scores")
-    patients, groups = texts(columns).get("patient"), {group: np.array(columns["site"])} if group else {}
-    novelty, model = columns.get("novelty"), "ab" * 8 if "model" in columns else None
-    facts = {"patients": patients and np.array(patients), "novelty": novelty and np.array(novelty)}
-    return Records("ward", np.array(columns["score"]), model=model, groups=groups, **facts)
+    """As a program gives its own arrays."""
+    shares = None if "score" in columns else np.column_stack([columns["normal"], columns["viral"]])
+    facts = {"patients": columns.get("patient"), "groups": {group: columns["site"]} if group else None}
+    model, classes = "ab" * 8 if "model" in columns else None, CLASSES if "label" in columns else None
+    return records(shares, columns.get("label"), scores=columns.get("score"), classes=classes, model=model, **facts)
 
 
 def by_xrays(columns: dict[str, list], group: str | None, folder: Path) -> Records:
@@ -393,7 +391,7 @@ def same(row: Row, other: Row) -> bool:
 @pytest.mark.parametrize("way", WAYS)
 def test_the_comparison_notices_records_and_columns(way):
     """Files of this kind are read, and a difference in what is said would be seen."""
-    layout = Layout(way == "arrays", True, True, False, False, True, None)
+    layout = Layout(False, True, True, False, False, True, None)
     rows = [Row(f"p{number % 7}", CLASSES[number % 2], number / 20) for number in range(20)]
     found = outcome(way, rows, layout, True)
     assert found is not None
