@@ -36,18 +36,6 @@ def test_the_choice_does_not_depend_on_scores(patients, seed):
     assert np.allclose(rising.scores, 1 - falling.scores)
 
 
-@given(PATIENTS, st.integers(0, 6))
-def test_replacing_a_patient_replaces_one_record(patients, copies):
-    """Patient a's records, however many, become others: every other patient keeps the very same record."""
-    others = [p for p in patients if p != "a"]
-    scores = np.linspace(0, 0.5, len(others))
-    with_a = one_per_patient(records([*others, "a"], [*scores, 0.9]))
-    with_more = one_per_patient(records(["a"] * (copies + 1) + others, [*np.linspace(0.6, 1, copies + 1), *scores]))
-    kept = [dict(zip(r.patients, r.scores, strict=True)) for r in (with_a, with_more)]
-    assert {p: s for p, s in kept[0].items() if p != "a"} == {p: s for p, s in kept[1].items() if p != "a"}
-    assert len(with_a) == len(with_more)
-
-
 def test_every_record_of_a_patient_has_its_chance():
     patients = [str(i) for i in range(2000) for _ in range(2)]
     kept = one_per_patient(records(patients, np.tile([0.0, 1.0], 2000)))
