@@ -14,6 +14,9 @@ ISSUER = "https://login.example"
 
 
 def records_of(scores: np.ndarray, **facts: object) -> Records:
+    """Where one of each patient is asked for and nobody is named, each record is of another patient."""
+    if facts.get("unit") == "patient":
+        facts.setdefault("patients", np.array([f"patient {row}" for row in range(len(scores))]))
     return Records("scores.csv", scores, **facts)
 
 

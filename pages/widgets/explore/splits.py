@@ -131,13 +131,14 @@ def _draw_point(experiment: Experiment) -> dict[str, go.Figure]:
     return {f"{title} at {value:g}": fig for title, fig in figures.items()}
 
 
-def _table(swept: sweeps.Sweep) -> list[dict[str, object]]:
+def _table(swept: sweeps.Sweep) -> list[dict[str, float]]:
     coverage, size = sweeps.trends(swept, "coverage"), sweeps.trends(swept, "mean_size")
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, float]] = []
     for place, value in enumerate(swept.values):
-        row: dict[str, object] = {OVER[swept.over]: value}
+        row = {OVER[swept.over]: value}
         for name in coverage:
             row[f"coverage, {label_of(name)}"] = round(float(coverage[name].mean[place]), 4)
-            row[f"set size, {label_of(name)}"] = with_margin(size[name].mean[place], size[name].margin[place])
+            row[f"set size, {label_of(name)}"] = round(float(size[name].mean[place]), 4)
+            row[f"±, {label_of(name)}"] = round(float(size[name].margin[place]), 4)
         rows.append(row)
     return rows
