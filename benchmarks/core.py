@@ -3,11 +3,13 @@
 python -m benchmarks.core
 """
 
+import subprocess
+import sys
 import time
 
 import numpy as np
 
-from ppsets_core import Setting, plan, random_splits
+from ppsets_core import Setting, calibrate, conformity_scores, plan, prediction_sets, random_splits, records
 from ppsets_core.method import plan as planning_module
 from ppsets_core.method.plan import DIAGNOSIS, best_m
 from ppsets_core.method.rules import DEFAULT, RULES, sharp
@@ -107,8 +109,56 @@ def splits(rng: np.random.Generator) -> None:
         print(f"1,000 splits of 1,500 x 3 probabilities, {len(settings)} setting(s): {taken:.2f} s")
 
 
+def sets(rng: np.random.Generator) -> None:
+    rows, classes = 10**6, 14
+    print(f"{rows:,} x {classes} probabilities, against bare NumPy")
+    shares = rng.dirichlet(np.ones(classes), rows)
+    labels, sites = rng.integers(0, classes, rows), rng.choice(["east", "north", "south"], rows)
+    scores = 1 - shares[np.arange(5000), labels[:5000]]
+    together = calibrate(scores, 0.1, 1.0)
+    groups = ["east", "north", "south"]
+    each = calibrate(records(scores=scores, groups={"site": sites[:5000]}), 0.1, 1.0, per="site", groups=groups)
+    names, place, thresholds = sites.tolist(), np.searchsorted(groups, sites), np.array(each.thresholds)
+    works = {
+        "prediction_sets": (
+            lambda: prediction_sets(shares, together),
+            lambda: 1 - shares <= together.threshold,
+        ),
+        "prediction_sets per group": (
+            lambda: prediction_sets(shares, each, groups=names),
+            lambda: 1 - shares <= thresholds[place][:, None],
+        ),
+        "conformity_scores": (
+            lambda: conformity_scores(shares, labels),
+            lambda: 1 - shares[np.arange(rows), labels],
+        ),
+    }
+    for name, (ours, plain) in works.items():
+        fast, bare = seconds(ours), seconds(plain)
+        print(f"  {name}: {1e3 * fast:.0f} ms  NumPy {1e3 * bare:.0f} ms  ratio {fast / bare:.1f}")
+
+
+def starting() -> None:
+    """Processor time of new Pythons, the least of five; scikit-learn is installed here."""
+    count = "import time; t = time.process_time(); {}; print(time.process_time() - t)"
+    release = "pp.calibrate([i / 300 for i in range(300)], 0.1, 1.0)"
+    works = {
+        "import numpy": count.format("import numpy"),
+        "import ppsets_core": count.format("import ppsets_core"),
+        "first calibrate": "import ppsets_core as pp; " + count.format(release),
+    }
+    took = {
+        name: min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
+        for name, code in works.items()
+    }
+    ratio = took["import ppsets_core"] / took["import numpy"]
+    print(", ".join(f"{name}: {one:.2f} s" for name, one in took.items()), f"; import ratio {ratio:.1f}")
+
+
 if __name__ == "__main__":
     generator = np.random.default_rng(0)
     planning(generator)
     quantiles(generator)
     splits(generator)
+    sets(generator)
+    starting()

@@ -26,8 +26,8 @@ HALF_SUM_TOLERANCE = 2.0**-8  # bfloat16 rounds each probability by up to a 512t
 
 @dataclass(frozen=True)
 class Table:
-    """Probabilities as checked float64 (N, K), the names of the columns (None: unnamed), and whether they were in half
-    precision."""
+    """Probabilities as checked float64 (N, K), perhaps the caller's own array; the names of the columns, if any; and
+    whether they were in half precision."""
 
     values: np.ndarray
     names: tuple[str, ...] | None
@@ -54,7 +54,7 @@ def read_table(probabilities: Any, classes: Sequence[str] | None = None, what: s
         values, names = values[:, [names.index(name) for name in wanted]], wanted
     half = is_half(probabilities)
     tolerance = HALF_SUM_TOLERANCE if half else ROW_SUM_TOLERANCE
-    found = check_probabilities(plain_numbers(values), Location(what, columns=names or ()), tolerance)
+    found = check_probabilities(plain_numbers(values), Location(what, columns=names or ()), tolerance, copy=False)
     names = names or wanted
     if names is not None and len(names) != found.shape[1]:
         raise InputError(f"{what}: there are {len(names)} classes and {found.shape[1]} columns.")

@@ -140,13 +140,18 @@ def check_scores(
 
 
 def check_probabilities(
-    probabilities: ArrayLike, location: Location = Location("probabilities"), tolerance: float = ROW_SUM_TOLERANCE
+    probabilities: ArrayLike,
+    location: Location = Location("probabilities"),
+    tolerance: float = ROW_SUM_TOLERANCE,
+    *,
+    copy: bool = True,
 ) -> np.ndarray:
     """Class probabilities as float64 (N, K): finite, in [0, 1], each row summing to 1 but for rounding to three digits.
 
     tolerance: by how much a row may miss 1, at least.
+    copy: whether what others may change is copied.
     """
-    probabilities = _floats(probabilities, location)
+    probabilities = _floats(probabilities, location, copy)
     if probabilities.ndim != 2 or probabilities.shape[1] < 2:
         raise InputError(
             f"{location.source}: expected a row for each record and a column for each of two or more classes."
@@ -203,11 +208,11 @@ def check_whole(value: int, name: str) -> int:
     return int(value)
 
 
-def _floats(values: ArrayLike, location: Location) -> np.ndarray:
+def _floats(values: ArrayLike, location: Location, copy: bool = True) -> np.ndarray:
     try:
         values = np.asarray(values)
     except ValueError:
         raise InputError(f"{location.source}: the rows are not all of one length.") from None
     if not (np.issubdtype(values.dtype, np.number) or values.size == 0) or np.iscomplexobj(values):
         raise InputError(f"{location.source}: expected numbers only.")
-    return values.astype(np.float64, copy=values.flags.writeable)  # what others may change is copied
+    return values.astype(np.float64, copy=copy and values.flags.writeable)  # what others may change is copied

@@ -1,6 +1,7 @@
 """Records from arrays in memory, checked once: what `calibrate` and `Ledger.release` take."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ def records(
             raise InputError("records: probabilities need the true class of every record as labels.")
         _check_rows(as_array(probabilities))
         table = read_table(probabilities, classes)
+        table = replace(table, values=table.values.copy())
         names = table.names or numbered(table.values.shape[1])
         numbers = read_labels(labels, len(table.values), names)
         found = class_score(chosen).of_labels(table.values, numbers)

@@ -144,9 +144,14 @@ class BaseCalibration(Plan):
             raise InputError(
                 f"This calibration has a threshold for each {self.per}: say which {self.per} every record is of."
             )
-        by_name = dict(zip(self.group_names, self.thresholds, strict=True))
+        by_name = _OneWhereUnknown(zip(self.group_names, self.thresholds, strict=True))
         names = groups.tolist() if isinstance(groups, np.ndarray) else groups
-        return np.fromiter((by_name.get(name, 1.0) for name in names), np.float64, records)
+        return np.fromiter(map(by_name.__getitem__, names), np.float64, records)
+
+
+class _OneWhereUnknown(dict[str, float]):
+    def __missing__(self, name: str) -> float:
+        return 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
