@@ -23,7 +23,8 @@ def ledger(tmp_path, monkeypatch) -> Ledger:
     monkeypatch.setenv("PPSETS_HOME", str(tmp_path))
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.open_account("ward 3", 2)
-    spend(ledger, 1.5, SCORES, "ward 3", unit="patient", model="ab" * 8)
+    patients = np.array([f"p{i}" for i in range(len(SCORES))])
+    spend(ledger, 1.5, SCORES, "ward 3", unit="patient", patients=patients, model="ab" * 8)
     return ledger
 
 
