@@ -80,7 +80,10 @@ TABLES: dict[str, tuple[bytes, tuple[int, list[str]] | str]] = {
     "binary.csv": (csv(FRAME) + b"\0", "not a text file"),
     "quoted.csv": (csv(FRAME, quoting=1), ALL),
     "quotes-in-quotes.csv": (csv(FRAME.assign(note='5" thick, "wide"')), ALL),
-    "line-breaks.csv": (csv(FRAME.assign(note=["two\nlines"] * 5 + [""] * (ROWS - 5))), ALL),
+    "line-breaks.csv": (
+        csv(FRAME.assign(note=["two\nlines"] * 5 + [""] * (ROWS - 5))),
+        "a cell goes on beyond its line",
+    ),
     "blank-rows.csv": (lines(lines(csv(FRAME), 9, b",,"), 3, b""), ALL),
     "spaces.csv": (csv(FRAME).replace(b",", b" , "), ALL),
     "ragged.csv": (lines(csv(FRAME), 5, b"a,0.5"), "it has 2 cells where the header has 3"),
