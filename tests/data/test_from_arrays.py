@@ -210,3 +210,19 @@ def test_a_calibration_names_its_score_and_its_parameters(score):
         for use in (pp.prediction_sets, pp.ranked_sets, lambda p, c: pp.evaluate(p, LABELS, c)):
             with pytest.raises(pp.InputError, match=rf"score '{score.name}'.* no sets"):
                 use(ROWS, drawn)
+
+
+@pytest.mark.parametrize("score", ["lac", "aps"])
+def test_columns_in_another_order_are_found_by_name(score):
+    """One diagnosis was covered in 1 of 100 before. The sets have the order of the columns given."""
+    drawn = pp.calibrate(pp.records(FRAME, NAMES, score=score), 0.1, 5.0, per="diagnosis")
+    other = FRAME[["viral", "normal", "bacterial"]]
+    expected = pp.prediction_sets(FRAME, drawn)
+    for given in (other, pl.from_pandas(other)):
+        assert (pp.prediction_sets(given, drawn)[:, [2, 1, 0]] == expected).all()
+    assert (pp.prediction_sets(other.to_numpy(), drawn, classes=list(other))[:, [2, 1, 0]] == expected).all()
+    assert pp.evaluate(other, NAMES, drawn).coverage == pp.evaluate(FRAME, LABELS, drawn).coverage
+    ranked = [[list(other)[y] for y in one] for one in pp.ranked_sets(other, drawn)]
+    assert ranked == [[CLASSES[y] for y in one] for one in pp.ranked_sets(FRAME, drawn)]
+    with pytest.raises(pp.InputError, match="Use the calibration of that model"):
+        pp.prediction_sets(FRAME.rename(columns={"viral": "flu"}), drawn)
