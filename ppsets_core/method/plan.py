@@ -365,7 +365,7 @@ def smallest_n(alpha: float, epsilon: float, method: str = DEFAULT, *, m: int | 
 
 
 def smallest_epsilon(n: int, alpha: float, method: str = DEFAULT, *, m: int | None = None) -> float:
-    """The least ε, to the last bit of a float, with which n records let a set leave anything out, likewise."""
+    """The least ε with which n records let a set leave anything out: to the last bit, below 10⁻⁶ within 1%."""
     n, alpha, m = check_n(n), check_alpha(alpha), None if m is None else check_m(m)
     if (found := rule_named(method).smallest_epsilon(n, alpha, m)) is None:
         raise InputError(
