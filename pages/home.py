@@ -28,6 +28,7 @@ def main() -> None:
         "The patients whose X-rays set the threshold are protected by **differential privacy**: "
         "the release reveals almost nothing about any one of them."
     )
+    st.caption("COVID-19 counts as viral pneumonia here: the bundled model has no class for it.")
     _steps()
     st.subheader("This session")
     _calibration()

@@ -90,8 +90,8 @@ def familiar_or_not(plan: Plan) -> str:
     assert plan.novelty is not None
     if plan.novelty.is_trivial:
         return (
-            "No alarm possible: too few records to recognise unfamiliar X-rays with this share of ε. "
-            "All of ε goes to the thresholds."
+            "Too few records for a novelty threshold of their own with this share of ε: X-rays are compared with the "
+            "public reference. All of ε goes to the thresholds."
         )
     return (
         f"Unfamiliar X-rays will be marked: at most {100 * plan.novelty.alpha:g}% of patients like these, on average. "

@@ -22,13 +22,8 @@ FALSE_ALARMS = 0.001
 DELTA = FALSE_ALARMS / 3
 CALIBRATION, REFERENCE = "the calibration", "the public reference (CoronaHack)"
 BY_REFERENCE = (
-    "This calibration has no novelty threshold, so X-rays are compared with a public reference: the CoronaHack X-rays "
-    "of the bundled scores, not those of your calibration."
-)
-IMPOSSIBLE = "No alarm possible: the calibration had too few records to recognise unfamiliar X-rays."
-NOTHING_ABOVE = (
-    "No alarm possible: by chance the calibration's novelty threshold is above every X-ray. This happens less often "
-    "with more records."
+    "This calibration has no novelty threshold that can be used, so X-rays are compared with a public reference: the "
+    "CoronaHack X-rays of the bundled scores, not those of your calibration."
 )
 NOT_OF_THESE = "The novelty statistics are of other weights than these."
 OTHER_WEIGHTS = f"Unfamiliar X-rays cannot be recognised. {NOT_OF_THESE}"
@@ -65,13 +60,12 @@ def novelty_threshold_for(calibration: BaseCalibration, model: str | None) -> No
 
 
 def _calibrated(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold | None:
+    """The calibration's own; None where it has none, had too few records for one, or drew one above every X-ray."""
     planned = calibration.novelty
     if planned is None or calibration.is_for(model) is False:
         return None
-    if planned.is_trivial:
-        return NoveltyThreshold(None, words=IMPOSSIBLE)
-    if calibration.novelty_threshold == 1:
-        return NoveltyThreshold(None, words=NOTHING_ABOVE)
+    if planned.is_trivial or calibration.novelty_threshold == 1:
+        return None
     rate = largest_rate(planned, calibration.n)
     return NoveltyThreshold(calibration.novelty_threshold, CALIBRATION, planned.alpha, rate)
 

@@ -17,12 +17,13 @@ _SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black 
 
 
 def softmax_figure(
-    classes: Sequence[str], probabilities: np.ndarray, cutoffs: Sequence[float], most: int = 8
+    classes: Sequence[str], probabilities: np.ndarray, cutoffs: Sequence[float], most: int = 8, *, muted: bool = False
 ) -> go.Figure:
-    """Likeliest classes first, each named above its bar; those that reach their cutoff are in the set, green.
+    """Likeliest classes first, each named above its bar; those that reach their cutoff are in the set, blue.
 
-    `cutoffs`: one for each class, which may all be the same.
+    cutoffs: one for each class, which may all be the same. muted: all grey, for a set not to be relied on.
     """
+    colour = GREY if muted else BLUE
     order = np.argsort(-probabilities, kind="stable")[:most]
     inside = (probabilities >= np.asarray(cutoffs))[order]
     fig = figure("", "", height=_BELOW + _ROW * len(order))
@@ -34,8 +35,8 @@ def softmax_figure(
         orientation="h",
         customdata=[as_text(classes[i]) for i in order],
         marker={
-            "color": [GREEN if member else FAINT for member in inside],
-            "line": {"color": [GREEN if member else GREY for member in inside], "width": 1},
+            "color": [colour if member else FAINT for member in inside],
+            "line": {"color": [colour if member else GREY for member in inside], "width": 1},
         },
         hovertemplate="%{customdata}: %{x:.4f}<extra></extra>",
         showlegend=False,

@@ -11,8 +11,6 @@ from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.diagnose.novelty import (
     BY_REFERENCE,
     DELTA,
-    IMPOSSIBLE,
-    NOTHING_ABOVE,
     OTHER_WEIGHTS,
     REFERENCE,
     UNKNOWN,
@@ -44,19 +42,16 @@ def test_a_calibrations_own_threshold_is_used():
 
 
 @pytest.mark.parametrize(
-    ("calibration", "words"),
-    [(drawn(100), IMPOSSIBLE), (dataclasses.replace(drawn(1000), drawn=(0.9, 1.0)), NOTHING_ABOVE)],
-    ids=["too few", "came out above every X-ray"],
+    "calibration",
+    [
+        calibrate(np.linspace(0, 1, 500), 0.1, 1.0),
+        drawn(100),
+        dataclasses.replace(drawn(1000), drawn=(0.9, 1.0)),
+    ],
+    ids=["none asked for", "too few records", "came out above every X-ray"],
 )
-def test_no_alarm_possible_is_said_and_nothing_is_called_familiar(calibration, words):
+def test_without_a_threshold_of_its_own_the_public_reference_is_used_and_said(calibration):
     found = novelty_threshold_for(calibration, bundled_fingerprint())
-    assert (found.value, found.words, found.unfamiliar(np.zeros(3))) == (None, words, None)
-    alarm = Alarm(0, 0, found)
-    assert (alarm.is_on, alarm.words) == (False, words)
-
-
-def test_without_a_threshold_the_public_reference_is_used_and_said():
-    found = novelty_threshold_for(calibrate(np.linspace(0, 1, 500), 0.1, 1.0), bundled_fingerprint())
     public = bundled_scores("calibration").novelty
     assert (found.compared_with, found.words) == (REFERENCE, BY_REFERENCE)
     assert np.mean(public <= found.value) == pytest.approx(0.951)

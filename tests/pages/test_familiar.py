@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ppsets_core import Records, plan, simulate
-from ppsets_core.diagnose.novelty import BY_REFERENCE, IMPOSSIBLE
+from ppsets_core.diagnose.novelty import BY_REFERENCE
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import classify, metrics, png, release, texts
@@ -39,7 +39,8 @@ def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
     assert alarm.icon
     assert "6 of 6 X-rays are unfamiliar compared with the calibration" in texts(at)
     assert "The promised coverage cannot be relied on here" in texts(at)
-    assert sum("Unfamiliar X-ray" in one.value for one in at.markdown) == 6
+    assert sum("Do not rely on this set" in one.value for one in at.warning) == 6
+    assert not any("One diagnosis" in one.value or "Several diagnoses" in one.value for one in at.markdown)
     assert list(at.dataframe[0].value["unfamiliar"]) == [True] * 6
 
 
@@ -47,10 +48,10 @@ def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
     ("calibration", "said", "unfamiliar"),
     [
         (drawn(1000, 0.9999), "0 of 2 X-rays are unfamiliar compared with the calibration", [False] * 2),
-        (drawn(100), IMPOSSIBLE, [None] * 2),
+        (drawn(100), BY_REFERENCE, None),
         (simulate(np.linspace(0, 1, 1000), plan(1000, 0.1, 1.0), np.random.default_rng(0)), BY_REFERENCE, None),
     ],
-    ids=["familiar", "no alarm possible", "compared with the reference"],
+    ids=["familiar", "too few for its own", "compared with the reference"],
 )
 def test_where_no_alarm_is_raised_it_is_said_what_was_compared(results, calibration, said, unfamiliar):
     at = results(calibration, 2)
@@ -58,7 +59,7 @@ def test_where_no_alarm_is_raised_it_is_said_what_was_compared(results, calibrat
     assert said in texts(at)
     if unfamiliar is not None:
         assert list(at.dataframe[0].value["unfamiliar"]) == unfamiliar
-        assert not any("Unfamiliar X-ray" in one.value for one in at.markdown)
+        assert not at.warning
 
 
 def with_novelty(records: int) -> bytes:
@@ -77,7 +78,7 @@ def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsil
     assert released.novelty == plan(900, 0.1, 1.0, novelty_share=0.2).novelty
     assert ledger.account("ward").spent == 1
     assert metrics(at)["Familiar up to"] == [f"{released.novelty_threshold:.4g}"]
-    assert "No alarm possible" in texts(upload(content=with_novelty(120)))
+    assert "Too few records for a novelty threshold" in texts(upload(content=with_novelty(120)))
     at = upload(700)
     assert at.slider(key="novelty_share").disabled
     assert "no column `novelty`" in texts(at)

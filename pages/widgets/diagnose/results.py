@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.source import Examined
-from pages.widgets.diagnose.summary import choose_reading, show_counts, show_downloads
+from pages.widgets.diagnose.summary import choose_reading, show_cautions, show_counts, show_downloads
 from pages.widgets.diagnose.viewer.dialog import look_at, show_viewer
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text, columns_with_values, show_refused
@@ -20,16 +20,11 @@ from ppsets_core.method.calibration import BaseCalibration
 A_PAGE, A_ROW = 12, 3
 UNKNOWN = "another one"
 STYLE = "<style>img.xray { display: block; width: 100%; height: 15rem; object-fit: contain; background: #000; }</style>"
-UNFAMILIAR_HELP = (
-    "It differs more from the X-rays that the model learnt from than nearly all X-rays of {whose} do, so its set is "
-    "less reliable than theirs."
-)
-Colour = Literal["green", "blue", "orange", "red"]
-BADGES: dict[str, tuple[str, str, Colour]] = {
-    "one": ("One diagnosis", ":material/check_circle:", "green"),
+BADGES: dict[str, tuple[str, str, Literal["blue", "orange"]]] = {
+    "one": ("One diagnosis", ":material/radio_button_checked:", "blue"),
     "several": ("Several diagnoses", ":material/rule:", "blue"),
     "none": ("No diagnosis", ":material/help:", "orange"),
-    "flagged": ("Flagged", ":material/flag:", "red"),
+    "flagged": ("Flagged", ":material/flag:", "orange"),
 }
 
 
@@ -83,7 +78,7 @@ def _cards(sets: SetTable, examined: Examined) -> None:
     """A fragment, so that turning a page draws that page's cards anew and nothing else, however many there are."""
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
-        reading = choose_reading(sets, "Diagnoses in the set", f"diagnose_filter_{examined.id}")
+        reading = choose_reading(sets, "Diagnoses in the set", f"diagnose_filter_{examined.id}", missed=True)
     order = right.selectbox("Order", list(ORDERS), key="diagnose_order", persist_state="session")
     picked = sets.rows(reading, order)
     if not picked:
@@ -113,15 +108,17 @@ def _card(row: SetRow, examined: Examined) -> None:
         st.rerun()
     st.markdown(f"**{as_text(row.name)}**")
     _badges(row, examined)
+    show_cautions(row)
     if row.doubt:
         st.warning(as_text(row.doubt))
         if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
             return
-    st.write(as_text(row.words))
+    if not row.is_unfamiliar:
+        st.write(as_text(row.words))
     cutoffs = row.cutoffs
     needed = [f"{name} {p:.2f}, cutoff {cutoffs[name]:.3g}" for name, p in zip(cutoffs, row.shares, strict=True)]
     st.plotly_chart(
-        softmax_figure(row.classes, row.shares, list(cutoffs.values())),
+        softmax_figure(row.classes, row.shares, list(cutoffs.values()), muted=bool(row.is_unfamiliar)),
         key=f"softmax-{key}",
         config={"staticPlot": True},
         alt=f"Softmax: {', '.join(needed)}",
@@ -130,11 +127,9 @@ def _card(row: SetRow, examined: Examined) -> None:
 
 def _badges(row: SetRow, examined: Examined) -> None:
     with st.container(horizontal=True, gap="small"):
-        words, icon, colour = BADGES[row.reading]
-        st.badge(words, icon=icon, color=colour)
-        if row.is_unfamiliar:
-            meaning = UNFAMILIAR_HELP.format(whose=row.table.novelty_threshold.compared_with)
-            st.badge("Unfamiliar X-ray", icon=":material/travel_explore:", color="orange", help=meaning)
+        if row.doubt or not row.is_unfamiliar:
+            words, icon, colour = BADGES[row.reading]
+            st.badge(words, icon=icon, color=colour)
         if examined.synthetic:
             st.badge("Synthetic", icon=":material/science:", color="gray")
         if review := examined.marks.of(row).words:

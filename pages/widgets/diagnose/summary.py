@@ -8,7 +8,7 @@ import streamlit as st
 from pages.widgets.text import as_text, offer_download
 from ppsets_core.diagnose.exports import csv_of, json_of, parquet_of
 from ppsets_core.diagnose.review import Marks
-from ppsets_core.diagnose.set_table import SetCounts, SetTable
+from ppsets_core.diagnose.set_table import SetCounts, SetRow, SetTable
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.sets import sets_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, has_structured_report, structured_reports, zipped
@@ -20,6 +20,7 @@ METRICS = {
     "none": ("None", "No diagnosis reaches the cutoff."),
     "flagged": ("Flagged", "No upright frontal chest X-ray, by its look or its DICOM header: not in the other counts."),
 }
+OUTSIDE = "Outside what this model was built for. Do not rely on this set."
 WITH_NAMES = "With every name and a small copy of every picture: hand it only to those who may see them."
 FILTERS = {"All": None, "One": "one", "Several": "several", "None": "none", "Flagged": "flagged"}
 
@@ -40,6 +41,19 @@ def show_counts(counts: SetCounts, calibration: BaseCalibration, model: str | No
     st.markdown(f":small[{as_text(scope(calibration))}]")
     if not xrays and calibration.is_for(model) is None:
         st.caption("Calibration and table do not both name their model; the two must belong together.")
+
+
+def show_cautions(row: SetRow) -> None:
+    """What may not be overlooked on a card or in the viewer: a picture unlike the model's, a diagnosis missed."""
+    if row.is_unfamiliar:
+        st.warning(
+            f"**{OUTSIDE}** Unlike the X-rays of {row.table.novelty_threshold.compared_with}.",
+            icon=":material/warning:",
+        )
+    if row.is_missed:
+        st.badge(as_text(f"Missed · true: {row.label}"), icon=":material/close:", color="red")
+    elif row.label is not None:
+        st.caption(as_text(f"True: {row.label}"))
 
 
 def choose_reading(sets: SetTable, label: str, key: str, *, missed: bool = False) -> str | None:

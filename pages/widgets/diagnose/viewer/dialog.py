@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.diagnose.source import Examined
+from pages.widgets.diagnose.summary import show_cautions
 from pages.widgets.guard import guarded
 from pages.widgets.text import as_text
 from ppsets_core import FileError
@@ -47,9 +48,8 @@ def _dialog(sets: SetTable, queue: list[int], examined: Examined) -> None:
     left, right = st.columns([7, 3])
     with right:
         st.markdown(f"**{as_text(row.name)}**")
+        show_cautions(row)
         st.write(as_text(row.doubt or row.words))
-        if row.is_unfamiliar:
-            st.badge("Unfamiliar X-ray", icon=":material/travel_explore:", color="orange")
         heat = _choose_heat(row, examined)
         _choose_mark(row, examined)
     with left:
