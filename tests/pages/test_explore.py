@@ -150,7 +150,7 @@ def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypa
     assert "third rule" in names(figures(at)[0])
     at = explore("Levels")
     assert "third, ε = 0.1" in names(figures(at)[0])
-    assert "Dotted: the sharp rule. Solid: the paper's rule." in texts(at)
+    assert "Solid: the sharp rule. Dotted: the paper's rule." in texts(at)
     assert "Dashes and dots: the third rule." in texts(at)
     at.pills(key="explore_methods").set_value(["sharp"]).run()
     assert not any(name.startswith("third") for name in names(figures(at)[0]))

@@ -40,7 +40,7 @@ def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
     assert "6 of 6 X-rays are unfamiliar compared with the calibration" in texts(at)
     assert "The promised coverage cannot be relied on here" in texts(at)
     assert sum("Do not rely on this set" in one.value for one in at.warning) == 6
-    assert not any("One diagnosis" in one.value or "Several diagnoses" in one.value for one in at.markdown)
+    assert not any("badge[" in one.value and "diagnos" in one.value for one in at.markdown), "no reading to trust"
     assert list(at.dataframe[0].value["unfamiliar"]) == [True] * 6
 
 
@@ -59,7 +59,7 @@ def test_where_no_alarm_is_raised_it_is_said_what_was_compared(results, calibrat
     assert said in texts(at)
     if unfamiliar is not None:
         assert list(at.dataframe[0].value["unfamiliar"]) == unfamiliar
-        assert not at.warning
+        assert not any("Do not rely" in one.value for one in at.warning)
 
 
 def with_novelty(records: int) -> bytes:
