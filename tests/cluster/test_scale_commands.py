@@ -38,7 +38,8 @@ def commands(block: str) -> tuple[list[list[str]], list[list[str]], int]:
 
 
 def run(line: list[str], folder: Path) -> None:
-    done = subprocess.run(line, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+    environment = ENVIRONMENT | {"PPSETS_HOME": str(folder / "home")}
+    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, (line, done.stderr[-1500:])
 
 
