@@ -152,6 +152,7 @@ def test_a_reload_ends_its_work_and_nobody_elses(counted, new_page):
     reloaded, watched = new_page(), new_page(400)
     for page in (reloaded, watched):
         ui.visit(page, app, "explore")
+        ui.tab(page, "Planner")
         page.get_by_role("radio", name="Simulated", exact=True).click()
         ui.settle(page)
         page.get_by_role("slider", name="Diagnoses").press("End")
