@@ -142,12 +142,12 @@ def test_each_diagnosis_or_group_gets_a_threshold_and_all_together_are_charged_o
         shares = [1 - other if place == label else other / 2 for place in range(3)]
         rows.append(f"{('north', 'south', 'east')[number % 3]},{CLASSES[label]}," + ",".join(map(repr, shares)))
     scores.write_text("\n".join(rows))
-    assert run(scores, "--budget", "8", "--per", "diagnosis", "--json", epsilon="2") == 0
+    assert run(scores, "--budget", "12", "--per", "diagnosis", "--json", epsilon="8") == 0
     drawn = Calibration.from_json(capsys.readouterr().out)
     assert (drawn.per, drawn.classes, drawn.names, drawn.n) == ("diagnosis", CLASSES, CLASSES, 900)
     bacterial, normal, viral = drawn.thresholds
     assert normal < bacterial < viral
-    assert ledger(scores).account("ward").spent == 2
+    assert ledger(scores).account("ward").spent == 8
     assert main(["ledger"]) == 0
     assert f"normal: {normal:.6g}" in capsys.readouterr().out
     assert run(scores, "--per", "site", "--groups", "north, south", "--json", epsilon="2") == 0
