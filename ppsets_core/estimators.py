@@ -151,8 +151,8 @@ class PrivateConformalRegressor(_PrivateConformal):
         the lower and the upper quantile, or a function to (N, 2); a third regressor predicts the middle
     alpha : share of true numbers that the intervals may miss
     epsilon : privacy loss of `conformalize`; smaller is more private
-    bound : the largest error that is told apart, in units of y; public, and fixed before the records are seen. Too
-        small a bound gives the whole line more often, too large a one gives coarser intervals
+    bound : the largest error, in units of y; larger ones count as this one. Public, and fixed before the records are
+        seen. Too small a bound gives the whole line more often, too large a one gives coarser intervals
     score : "residual" or "cqr"
     per, groups : None promises coverage overall, a name within each of the groups named
     method : "sharp" (default) or "paper"

@@ -20,7 +20,7 @@ from ppsets_core.validation import (
 )
 
 MISSING = ("NoneType", "NAType", "NaTType")
-"""Types of what Python and pandas write for nothing."""
+"""Types of missing values in Python and pandas."""
 HALF_SUM_TOLERANCE = 2.0**-8  # bfloat16 rounds each probability by up to a 512th of it
 
 

@@ -1,14 +1,12 @@
 """What if: sliders for α, ε and n, curves that follow them, and X-rays with how often each diagnosis is in the set."""
 
 import html
-import io
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
-from PIL import Image
 
 from pages.widgets import session
 from pages.widgets.guard import guarded
@@ -17,6 +15,7 @@ from pages.widgets.settings import apply_alpha, apply_epsilon, choose_alpha, cho
 from pages.widgets.text import as_text
 from ppsets_core import plan, prediction_sets
 from ppsets_core.data.bundled import SYNTHETIC, bundled_xrays
+from ppsets_core.diagnose.xrays import thumbnail_of
 from ppsets_core.explore.expected_sets import chances_in_set
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.sweeps import QUANTITIES
@@ -24,6 +23,7 @@ from ppsets_core.explore.what_if import Outlook, outlook, outlook_figure
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.rules import DEFAULT
 from ppsets_core.wording import class_names
+from ppsets_core.xrays import read_picture
 
 NUMBERS = (50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000, 30_000)
 MOST, A_ROW = 6, 3
@@ -71,7 +71,7 @@ def show_what_if(key: str, shown: Shown | None = None) -> None:
             )
     with cards:
         st.markdown(_sentence(ahead, epsilon))
-        calibration = _comparable(records)
+        calibration = _comparable()
         compare = calibration is not None and st.toggle("Compare with my calibration", key=f"{key}_compare")
         planned = plan(n, alpha, epsilon)
         chances = chances_in_set(records, planned, xrays.probabilities, np.random.default_rng(0))
@@ -95,7 +95,7 @@ def _sentence(ahead: Outlook, epsilon: float) -> str:
     )
 
 
-def _comparable(records: Labelled) -> BaseCalibration | None:
+def _comparable() -> BaseCalibration | None:
     """This session's calibration, if it is for the bundled model's probabilities and all patients together."""
     calibration = session.active_calibration()
     if calibration is None or session.why_not_for_xrays(calibration) or calibration.group_names:
@@ -146,12 +146,5 @@ def _bundled() -> Shown:
     rows = np.sort(np.argsort(np.abs(second - 0.25), kind="stable")[:MOST])
     files = records.identifiers["file"][rows].tolist()
     names = tuple(f"Synthetic X-ray {row + 1}" for row in rows)
-    return Shown(tuple(map(_small, files)), names, records.probabilities[rows])
-
-
-def _small(file: str) -> bytes:
-    with Image.open(SYNTHETIC.parent / file) as picture:
-        small, out = picture.convert("L"), io.BytesIO()
-        small.thumbnail((280, 280))
-        small.save(out, "JPEG", quality=80)
-    return out.getvalue()
+    pictures = tuple(thumbnail_of(read_picture(SYNTHETIC.parent / file, file)) for file in files)
+    return Shown(pictures, names, records.probabilities[rows])

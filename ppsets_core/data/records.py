@@ -54,7 +54,7 @@ class Records:
     score: Score = LAC
 
     def __post_init__(self) -> None:
-        """Refuse what would break a release's promise, whoever made it: `records` says more about what is wrong."""
+        """Refuse what would break a release's promise; `records` explains it in more detail."""
         check_model(self.model)
         object.__setattr__(self, "classes", check_names(self.classes, "classes"))
         object.__setattr__(self, "scores", np.asarray(self.scores, dtype=np.float64))

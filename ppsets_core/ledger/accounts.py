@@ -30,7 +30,7 @@ class Account:
     """A budget, and what all releases under its name have cost together. A new one is not in the ledger yet: its first
     release opens it.
 
-    `spent` adds up all releases, whoever was in them, and `left` is the rest. Only a charge tells whether everyone in a
+    `spent` adds up all releases, of all patients, and `left` is the rest. Only a charge tells whether everyone in a
     release has room.
     """
 

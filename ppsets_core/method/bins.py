@@ -96,7 +96,7 @@ class Histogram:
     def counts(self) -> np.ndarray:
         new = np.bincount(self._waiting[: self._filled], minlength=self._size)
         if len(new) > self._size:
-            raise InputError("A score is outside [0, 1].")  # whoever made the records: no release outside [0, 1]
+            raise InputError("A score is outside [0, 1].")  # records may have changed since they were checked
         self._counts, self._filled = new if self._counts is None else self._counts, 0
         if new is not self._counts:
             self._counts += new

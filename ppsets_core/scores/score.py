@@ -41,7 +41,7 @@ class ClassScore(Score):
 class IntervalScore(Score):
     """A score of a number that a model predicts; `bound` is public, and ŝ = 1 means the whole line.
 
-    bound: the largest distance that is told apart; larger ones count as this one.
+    bound: the largest distance; larger ones count as this one.
     """
 
     columns: ClassVar[int]
