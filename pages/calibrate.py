@@ -7,7 +7,7 @@ from pages.widgets.calibrate.plans import choose_novelty, choose_promise, choose
 from pages.widgets.calibrate.release import RELEASE, release_step
 from pages.widgets.choose_files import data_sets
 from pages.widgets.guard import guarded
-from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon
+from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon, choose_radio, kept
 from pages.widgets.spend import clear_pending
 from pages.widgets.streamlit_parts import run_through_app
 from ppsets_core.data.counts import DescribedRecords
@@ -33,8 +33,7 @@ def main() -> None:
     )
     st.subheader("1 · Records")
     offered = [name for name in SOURCES if name != DATA_SET or data_sets()]
-    label = "Where do the records come from?"
-    reading = SOURCES[st.radio(label, offered, key="source", horizontal=True, persist_state="session")]()
+    reading = SOURCES[choose_radio("Where do the records come from?", offered, "source")]()
     if reading is None:
         clear_pending(RELEASE)
         return
@@ -64,10 +63,14 @@ def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, floa
     with st.expander("Advanced"):
         left, middle, right = st.columns(3)
         m = left.number_input(
-            "Bins m", 2, 10**6, None, 1, key="own_m", placeholder="chosen", help=M_HELP, persist_state="session"
+            *("Bins m", 2, 10**6, kept("own_m", None), 1),
+            key="own_m",
+            placeholder="chosen",
+            help=M_HELP,
+            persist_state="session",
         )
         gamma = middle.number_input(
-            *("γ (paper's rule)", 1e-12, 1 - 1e-9, None, 0.01, "%.4g"),
+            *("γ (paper's rule)", 1e-12, 1 - 1e-9, kept("own_gamma", None), 0.01, "%.4g"),
             key="own_gamma",
             placeholder="chosen",
             help=GAMMA_HELP,

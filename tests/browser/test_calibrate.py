@@ -13,8 +13,18 @@ FORM = {"Who publishes it": "St. Mary's", "Region of the records": "Bavaria", "W
 
 
 def test_a_double_click_charges_once_and_a_reload_loses_nothing(app, page):
+    """And whatever files are uploaded one over the other, α and ε stay as they were chosen."""
     file = score_file("ward-7.csv", 900, 1, patients=600)
     ui.open_score_file(page, app, file)
+    ui.move_slider(page, ui.EPSILON, -2)
+    ui.choose(page, "each diagnosis")
+    for number in range(10):
+        ui.upload(page, score_file(f"other-{number}.csv", 400, number))
+        sliders = [page.get_by_role("slider", name=name) for name in (ui.ALPHA, ui.EPSILON)]
+        assert [each.get_attribute("aria-valuetext") for each in sliders] == ["10%", "0.8"], number
+    ui.choose(page, "all patients together")
+    ui.upload(page, file)
+    ui.move_slider(page, ui.EPSILON, 2)
     counts = [ui.metric(page, name) for name in ("Records read", "Patients", "Records used")]
     assert counts == ["900", "600", "600"]
     ui.press(page, "Calibrate …")

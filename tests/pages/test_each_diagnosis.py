@@ -55,10 +55,11 @@ def test_the_plan_does_not_depend_on_how_many_records_a_diagnosis_has_and_needs_
     assert "for each diagnosis it needs labels" in texts(at)
 
 
-def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
+def test_one_charge_draws_a_threshold_for_each_diagnosis(each, upload, ledger):
+    upload(700).radio(key="rule").set_value("paper").run()
     at = each()
-    at.radio(key="rule").set_value("paper").run()
-    assert "The paper's rule holds for all patients together only, so the sharp rule is used" in texts(at)
+    assert "rule" not in {one.key for one in at.radio}
+    assert "Rule: the sharp rule; the paper's rule would hold for all patients together only" in texts(at)
     release(at, "ε = 1")
     (made,) = ledger.releases("ward")
     drawn = made.calibration
@@ -66,6 +67,7 @@ def test_one_charge_draws_a_threshold_for_each_diagnosis(each, ledger):
     shown = metrics(at)
     assert [shown[name] for name in NAMES] == [[needed(cutoff)] for cutoff in drawn.cutoffs]
     assert "for each diagnosis" in texts(at)
+    assert at.radio(key="promise").set_value("all patients together").run().radio(key="rule").value == "paper"
     at.switch_page("pages/ledger.py").run()
     row = at.dataframe[1].value.iloc[0]
     assert row["ŝ"] == "; ".join(f"{n}: {t:.6g}" for n, t in zip(NAMES, drawn.thresholds, strict=True))

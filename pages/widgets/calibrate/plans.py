@@ -4,13 +4,13 @@ import numpy as np
 import streamlit as st
 
 from pages.widgets.session import bundled_scores
-from pages.widgets.settings import EACH, TOGETHER, apply_epsilon
+from pages.widgets.settings import EACH, TOGETHER, apply_epsilon, choose_radio, kept
 from ppsets_core import FileError, InputError, Plan, plan, smallest_epsilon
 from ppsets_core.data.counts import DescribedRecords
 from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.method.plan import DIAGNOSIS
-from ppsets_core.method.rules import DEFAULT, RULES, GroupRule
+from ppsets_core.method.rules import RULES, GroupRule
 from ppsets_core.method.sets import conformal_rank
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
 
@@ -144,8 +144,7 @@ def choose_promise(records: DescribedRecords) -> int | None:
     if not records.classes:
         st.caption("The promise holds for all patients together; for each diagnosis it needs labels, not scores only.")
         return None
-    label, options = "The promise holds for", [TOGETHER, EACH]
-    promise = st.radio(label, options, key="promise", horizontal=True, persist_state="session", help=PROMISE_HELP)
+    promise = choose_radio("The promise holds for", [TOGETHER, EACH], "promise", help=PROMISE_HELP)
     if promise == TOGETHER:
         return None
     st.caption("Each diagnosis gets its own threshold, so sets are larger, most of all where it has few records.")
@@ -155,7 +154,8 @@ def choose_promise(records: DescribedRecords) -> int | None:
 def choose_novelty(records: DescribedRecords) -> float:
     """The share of ε that a novelty threshold gets; 0 where the records do not say how unfamiliar each is."""
     known = records.has_novelty
-    look = ("Share of ε for a private novelty threshold", 0.0, 0.5, 0.0, 0.05, "percent", "novelty_share", NOVELTY_HELP)
+    key, so_far = "novelty_share", kept("novelty_share", 0.0)
+    look = ("Share of ε for a private novelty threshold", 0.0, 0.5, so_far, 0.05, "percent", key, NOVELTY_HELP)
     share = st.slider(*look, disabled=not known, persist_state="session")
     if not known:
         st.caption("These records have no column `novelty`, so all of ε goes to the thresholds.")
@@ -163,12 +163,11 @@ def choose_novelty(records: DescribedRecords) -> float:
 
 
 def choose_rule(able: list[str]) -> str:
-    """The session's rule; where it cannot keep the promise that is asked for, the first that can."""
-    st.session_state.setdefault("rule", DEFAULT)
-    rule = st.radio("Rule", list(RULES), format_func=rule_title, key="rule", horizontal=True, persist_state="session")
-    if rule in able:
-        return rule
-    st.caption(f"The {RULES[rule].label} holds for all patients together only, so the {RULES[able[0]].label} is used.")
+    """The session's rule, among those that can keep the promise that is asked for."""
+    if len(able) > 1:
+        return choose_radio("Rule", able, "rule", rule_title)
+    others = " and ".join(f"the {rule.label}" for name, rule in RULES.items() if name not in able)
+    st.caption(f"Rule: the {RULES[able[0]].label}; {others} would hold for all patients together only.")
     return able[0]
 
 

@@ -14,6 +14,7 @@ from pages.widgets.calibration_card import show_calibration
 from pages.widgets.choose_files import ChosenXrays, proposed_name
 from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.jobs import JobKey, is_running, latest, start_job, stop_job
+from pages.widgets.settings import kept
 from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, show_refused
 from ppsets_core import Calibration, FileError, Records, Simulation, one_per_patient, read_scores
@@ -64,7 +65,9 @@ class Reading:
 
 def choose_one_each(key: str, on_change: Callable[[], None] | None = None) -> bool:
     """Whether one record of each patient is used, so that ε protects the patient."""
-    return st.toggle(ONE_EACH, True, key=key, on_change=on_change, persist_state="session", help=ONE_EACH_HELP)
+    return st.toggle(
+        ONE_EACH, kept(key, True), key=key, on_change=on_change, persist_state="session", help=ONE_EACH_HELP
+    )
 
 
 def summarise(reading: Reading) -> DescribedRecords:
