@@ -12,7 +12,7 @@
 from typing import TYPE_CHECKING
 
 from ppsets_core.data import Records, one_per_patient, read_scores
-from ppsets_core.data.counts import calibrate, simulate
+from ppsets_core.data.counts import calibrate, evaluate, simulate
 from ppsets_core.data.from_arrays import records
 from ppsets_core.errors import (
     AccessError,
@@ -26,7 +26,7 @@ from ppsets_core.errors import (
 from ppsets_core.estimators import PrivateConformalClassifier, PrivateConformalRegressor
 from ppsets_core.ledger import Account, Actor, Ledger, Release
 from ppsets_core.method.calibration import Calibration, Simulation
-from ppsets_core.method.check import Evaluation, evaluate
+from ppsets_core.method.check import Evaluation
 from ppsets_core.method.plan import Plan, plan, smallest_epsilon, smallest_n
 from ppsets_core.method.release import ReleaseDistribution, release_distribution
 from ppsets_core.method.sets import (

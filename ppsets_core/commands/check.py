@@ -12,7 +12,7 @@ from ppsets_core.commands import say, say_refused
 from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
 from ppsets_core.commands.files import is_table, open_table, saved_calibration
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
-from ppsets_core.data import Records, one_per_patient
+from ppsets_core.data import Records
 from ppsets_core.data.counts import DescribedRecords, Selection, select
 from ppsets_core.data.source import is_data_set
 from ppsets_core.errors import InputError
@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--private", action="store_true", help="release noisy counts instead, charged to the budget")
     parser.add_argument("--epsilon", type=float, help="with --private: privacy loss of the release")
     parser.add_argument("--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis, with twice the noise")
-    parser.add_argument("--all-records", action="store_true", help="with --private: every record of a patient, not one")
     add_account(parser, "file", only="with --private: ")
     add_json(parser)
     add_cluster(parser)
@@ -48,10 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.private and args.epsilon is None:
         raise InputError("A private check needs --epsilon, which is charged to the data set's budget.")
-    if not args.private and (args.epsilon is not None or args.by or args.budget or args.dataset or args.all_records):
-        raise InputError(
-            "--epsilon, --by, --dataset, --budget and --all-records belong to a private check: add --private."
-        )
+    if not args.private and (args.epsilon is not None or args.by or args.budget or args.dataset):
+        raise InputError("--epsilon, --by, --dataset and --budget belong to a private check: add --private.")
     calibration = saved_calibration(args.calibration)
     with executor_for(args) as executor:
         if is_wanted(args) or is_data_set(args.patients) or is_table([args.patients]):
@@ -61,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         if args.private:
             return _release(args, records, calibration)
         counts = records.coverage(calibration)
-    if without := max(0, counts.read - len(counts)):
+    if without := counts.read - counts.labelled:
         say(f"{without:,} of {counts.read:,} rows are not checked: of the training part, or without a known label.")
     found = check_counts(counts)
     print(_as_json(found, calibration) if args.json else _in_lines(found))
@@ -69,13 +66,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _selected(args: argparse.Namespace, calibration: BaseCalibration, executor: Executor) -> Selection:
-    """The records of a table or a data set to check with; one per patient where the check is released."""
+    """The records of a table or a data set to check with, one per patient."""
     source = open_table(args.patients, calibration, args.split)
     calibration.check_fits(source.classes, source.model)
     chosen = Selection(source, 0, 0, executor=executor)
-    if args.private:
-        choosing = ProgressBar("Choosing one record per patient")
-        chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
+    if args.private or source.has_patients:
+        chosen = select(source, executor=executor, progress=ProgressBar("Choosing one record per patient"))
     return replace(chosen, progress=ProgressBar("Checking"))
 
 
@@ -94,7 +90,7 @@ def _xrays(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
         if args.group is None:
             raise InputError(f"Say with --group which {calibration.per} these X-rays are of.")
         records = replace(records, groups={str(calibration.per): np.full(len(records), args.group)})
-    return one_per_patient(records) if args.private and not args.all_records else records
+    return records
 
 
 def _release(args: argparse.Namespace, records: DescribedRecords, calibration: BaseCalibration) -> int:

@@ -6,15 +6,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ppsets_core.data.one_per_patient import choose_rows, patient_hashes
+from ppsets_core.data.one_per_patient import choose_rows, one_per_patient, patient_hashes, rows_to_use
 from ppsets_core.data.records import Records, chosen
 from ppsets_core.data.score_file import patients_in
 from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
-from ppsets_core.inputs import as_array, is_half, plain_numbers
+from ppsets_core.files.names import same_names
+from ppsets_core.inputs import as_array, is_half, plain_numbers, read_texts
 from ppsets_core.method.bins import BinCounter
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
-from ppsets_core.method.check import Check, check_counts
+from ppsets_core.method.check import Check, Evaluation, check_counts, evaluation_of
 from ppsets_core.method.counts import (
     Cohorts,
     Countable,
@@ -27,7 +28,7 @@ from ppsets_core.method.counts import (
 from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, NOVELTY_ALPHA, Plan, Target, plan
 from ppsets_core.method.release import draw_trial, release, untouched
 from ppsets_core.method.rules import DEFAULT
-from ppsets_core.method.sets import coverage_counts, prediction_sets
+from ppsets_core.method.sets import coverage_counts, labelled_sets, prediction_sets
 from ppsets_core.progress import Progress
 from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
 from ppsets_core.scores import Score
@@ -115,40 +116,70 @@ def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = Non
     return counting.total(facts, records.score, len(records))
 
 
+def evaluate(
+    probabilities: Any,
+    labels: Any,
+    calibration: BaseCalibration | float | Sequence[float],
+    *,
+    classes: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    patients: Any = None,
+) -> Evaluation:
+    """Coverage and sizes of the sets that a calibration, or a bare threshold, cuts out of labelled records.
+
+    Parameters
+    ----------
+    probabilities : one row per record, one column per class; each row adds up to 1
+    labels : each record's true class, by name or column number
+    calibration, classes, groups : as in `prediction_sets`
+    patients : whose record each is. One of each patient counts, as in `one_per_patient`; without, each record is taken
+        for a patient, and the intervals are too narrow where it is not
+
+    >>> e = evaluate([[0.75, 0.25], [0.5, 0.5]], [1, 0], 0.5)
+    >>> e.coverage, e.mean_size, e.size_counts.tolist()
+    (0.5, 1.5, [0, 1, 1])
+    """
+    members, truth = labelled_sets(probabilities, labels, calibration, classes, groups)
+    if patients is not None:
+        kept = rows_to_use(same_names(read_texts(patients, len(truth), "patients")))
+        members, truth = members[kept], truth[kept]
+    return evaluation_of(*coverage_counts(members, truth))
+
+
 def check_records(records: Records, calibration: BaseCalibration) -> Check:
     """Hold the sets of labelled records against their true diagnoses."""
-    counts, inside = cover_records(records, calibration)
-    return check_counts(counts, np.flatnonzero(~inside))
+    return check_counts(cover_records(records, calibration))
 
 
-def cover_records(
-    records: Records, calibration: BaseCalibration, cohorts: Cohorts | None = None
-) -> tuple[CoverageCounts, np.ndarray]:
-    """The counts of some records, and whether each is covered."""
+def cover_records(records: Records, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
+    """Count one record per patient, as calibration does: several of one patient are not independent."""
+    used, cohort = one_per_patient(records), None
+    if cohorts is not None:
+        builder = cohorts()
+        builder.add(used)
+        cohort = builder.total()
+    return replace(_cover(used, calibration), read=len(records), labelled=len(records), cohort=cohort)
+
+
+def _cover(records: Records, calibration: BaseCalibration) -> CoverageCounts:
     if records.probabilities is None or records.labels is None:
         raise InputError(f"{records.source}: a check needs a probability for each diagnosis and the true one as label.")
     if calibration.group_names and calibration.per not in records.groups:
         raise InputError(f"{records.source}: there is no column '{calibration.per}' that says each record's group.")
     own = records.groups[str(calibration.per)] if calibration.group_names else None
-    names = None if own is None else own.tolist()
     members = prediction_sets(
         *(records.probabilities, calibration),
         classes=records.classes,
-        groups=names,
+        groups=None if own is None else own.tolist(),
         half_precision=records.half_precision,
     )
     inside = members[np.arange(len(records)), records.labels]
     groups = [
         [int((inside & (own == name)).sum()), int((~inside & (own == name)).sum())] for name in calibration.group_names
     ]
-    cohort = None
-    if cohorts is not None:
-        builder = cohorts()
-        builder.add(records)
-        cohort = builder.total()
-    facts = (records.source, records.classes, records.model, records.unit, len(records), calibration)
+    facts = (records.source, records.classes, records.model, records.unit, len(records), len(records), calibration)
     counted = *coverage_counts(members, records.labels), np.array(groups, dtype=np.int64).reshape(-1, 2)
-    return CoverageCounts(*facts, *counted, cohort), inside
+    return CoverageCounts(*facts, *counted)
 
 
 # Records in files
@@ -232,7 +263,10 @@ class Selection:
         return replace(total, unit=self.unit)
 
     def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
-        """Hold the sets against the true diagnoses, where these are known."""
+        """Count one record per patient of those whose true diagnosis is known."""
+        if self.has_patients and self.kept is None:
+            chosen = select(self.data_set, executor=self.executor, progress=self.progress)
+            return chosen.coverage(calibration, cohorts)
         total = sum_tasks(cover_task, self._tasks(calibration, cohorts), self.executor, self.progress)
         if not len(total):
             raise InputError(f"{self.source}: no row has a `label` that is one of {', '.join(self.classes[:20])}.")
@@ -264,7 +298,7 @@ def select(
         if sum(map(len, found)) > MOST_ROWS_OF_PATIENTS:
             raise FileError(
                 f"{data_set.source}: more than {MOST_ROWS_OF_PATIENTS:,} rows to choose one record per patient from. "
-                "Split it, or choose beforehand and use --all-records."
+                "Split it, or calibrate with --all-records."
             )
     hashes = np.concatenate(found)
     kept, everyone = choose_rows(hashes), bool(hashes.any(axis=1).all())
@@ -314,7 +348,7 @@ def cover_task(
 ) -> CoverageCounts:
     """How many of one task's labelled records are covered; `kept` says which of those are used."""
     number = len(data_set.classes)
-    facts = (data_set.source, data_set.classes, data_set.model, "record", 0, calibration)
+    facts = (data_set.source, data_set.classes, data_set.model, "record", 0, 0, calibration)
     nothing = (np.zeros((rows, 2), dtype=np.int64) for rows in (number, number + 1, len(calibration.group_names)))
     total = CoverageCounts(*facts, *nothing)
     builder = None if cohorts is None else cohorts()
@@ -327,10 +361,10 @@ def cover_task(
         if kept is not None:
             records = chosen(records, np.flatnonzero(kept[first : first + usable]))
         first += usable
-        total = total + cover_records(records, calibration)[0] if len(records) else total
+        total = total + _cover(records, calibration) if len(records) else total
         if builder is not None:
             builder.add(records)
-    return replace(total, read=read, cohort=None if builder is None else builder.total())
+    return replace(total, read=read, labelled=first, cohort=None if builder is None else builder.total())
 
 
 class _Counting:

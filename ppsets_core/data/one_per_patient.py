@@ -1,7 +1,7 @@
 """One record per patient, chosen from hashes of the names alone: 16 bytes a row, whatever the length of a name."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +25,12 @@ def one_per_patient(records: Records, seed: int = 0) -> Records:
     """
     if records.patients is None:
         return records
-    kept = choose_rows(patient_hashes(records.patients.tolist(), seed))
-    return replace(chosen(records, np.flatnonzero(kept)), unit="patient")
+    return replace(chosen(records, rows_to_use(records.patients.tolist(), seed)), unit="patient")
+
+
+def rows_to_use(names: Sequence[str], seed: int = 0) -> np.ndarray:
+    """The places of one record of each patient, and of all that name nobody."""
+    return np.flatnonzero(choose_rows(patient_hashes(names, seed)))
 
 
 def patient_hashes(names: Iterable[str], seed: int = 0) -> np.ndarray:

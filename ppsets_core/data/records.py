@@ -140,10 +140,10 @@ class Records:
         return count_records(self, planned, cohorts)
 
     def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
-        """Count how many of them the calibration's sets cover."""
+        """Count how many of one record per patient the calibration's sets cover."""
         from ppsets_core.data.counts import cover_records
 
-        return cover_records(self, calibration, cohorts)[0]
+        return cover_records(self, calibration, cohorts)
 
     def labelled(self) -> "Records":
         """The records of those rows."""

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,8 @@ from ppsets_core.method.counts import CoverageCounts
 from ppsets_core.method.intervals import CONFIDENCE, beta_quantile, clopper_pearson
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.private_check import PrivateCheck
-from ppsets_core.method.sets import coverage_counts, labelled_sets
 
 HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
-NOBODY = np.empty(0, dtype=np.int64)
 MARGIN = 0.25  # "holds" leaves room for at most a quarter more misses than promised
 FULL = "Every set holds every diagnosis, so the promise holds whoever is checked."
 OWN_VIEW = "Not private: computed from the labels, at no cost in ε. Do not share it; release a private check instead."
@@ -57,29 +54,6 @@ class Evaluation:
     @property
     def interval_by_size(self) -> list[tuple[float, float]]:
         return _intervals(self.coverage_by_size, self.size_counts)
-
-
-def evaluate(
-    probabilities: Any,
-    labels: Any,
-    calibration: BaseCalibration | float | Sequence[float],
-    *,
-    classes: Sequence[str] | None = None,
-    groups: Sequence[str] | None = None,
-) -> Evaluation:
-    """Coverage and sizes of the sets that a calibration, or a bare threshold, cuts out of labelled records.
-
-    Parameters
-    ----------
-    probabilities : one row per record, one column per class; each row adds up to 1
-    labels : each record's true class, by name or column number
-    calibration, classes, groups : as in `prediction_sets`
-
-    >>> e = evaluate([[0.75, 0.25], [0.5, 0.5]], [1, 0], 0.5)
-    >>> e.coverage, e.mean_size, e.size_counts.tolist()
-    (0.5, 1.5, [0, 1, 1])
-    """
-    return evaluation_of(*coverage_counts(*labelled_sets(probabilities, labels, calibration, classes, groups)))
 
 
 def evaluation_of(by_class: np.ndarray, by_size: np.ndarray) -> Evaluation:
@@ -126,7 +100,6 @@ class Check:
     by_diagnosis: tuple[Line, ...]
     by_group: tuple[Line, ...]
     by_size: tuple[Line, ...]
-    missed: np.ndarray  # the records whose set lacks the true diagnosis, by their places
     verdict: str
     words: str
 
@@ -136,8 +109,8 @@ class Check:
         return self.by_size[1]
 
 
-def check_counts(counts: CoverageCounts, missed: np.ndarray = NOBODY) -> Check:
-    """Judge a promise by counts; `missed` are the records that were not covered, where that is known."""
+def check_counts(counts: CoverageCounts) -> Check:
+    """Judge a promise by counts."""
     calibration = counts.calibration
     found = evaluation_of(counts.by_class, counts.by_size)
     promise = Promise(calibration)
@@ -152,7 +125,9 @@ def check_counts(counts: CoverageCounts, missed: np.ndarray = NOBODY) -> Check:
     by_group = lines_of(calibration.group_names, counts.by_group, promised=True)
     lines = {None: (overall,), DIAGNOSIS: by_diagnosis}.get(calibration.per, by_group)
     verdict, words = promise.sum_up(lines)
-    return Check(found, overall, by_diagnosis, by_group, by_size, missed, verdict, words)
+    if counts.labelled > len(counts):
+        words += f" One record of each of {len(counts):,} patients is checked, of {counts.labelled:,} records."
+    return Check(found, overall, by_diagnosis, by_group, by_size, verdict, words)
 
 
 class Promise:

@@ -54,7 +54,7 @@ class Countable(Protocol):
         """Count them as the plan needs it."""
 
     def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> "CoverageCounts":
-        """Count how many of them the calibration's sets cover."""
+        """Count how many of one record per patient the calibration's sets cover."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class CoverageCounts:
     """How many had their diagnosis in the set, and how many had not: two columns.
 
     by_class, by_size, by_group: for each diagnosis, each size of a set from 0, and each group with its own threshold.
-    read: how many rows there were, with or without a known diagnosis.
+    read: how many rows there were; labelled: how many of them have a known diagnosis. One per patient is counted.
     """
 
     source: str
@@ -130,6 +130,7 @@ class CoverageCounts:
     model: str | None
     unit: str
     read: int
+    labelled: int
     calibration: BaseCalibration
     by_class: np.ndarray
     by_size: np.ndarray
@@ -147,6 +148,7 @@ class CoverageCounts:
         return replace(
             self,
             read=self.read + other.read,
+            labelled=self.labelled + other.labelled,
             by_class=self.by_class + other.by_class,
             by_size=self.by_size + other.by_size,
             by_group=self.by_group + other.by_group,

@@ -91,7 +91,7 @@ def test_labels_in_a_zip_are_checked_and_the_report_says_so(app, page):
     ui.to_diagnose(page, app)
     ui.get_sets(page, xray_archive("ward.zip", 6, 0, labelled=True))
     ui.sees(page, "Results of ward.zip")
-    ui.sees(page, "6 with a known diagnosis")
+    ui.sees(page, "6 patients checked")
     check = page.locator(".st-key-check").get_by_test_id("stAlertContainer").first.inner_text()
     report = Read(ui.downloaded(page, "Report to print (HTML)").decode())
     assert " ".join(check.split()) in report.words

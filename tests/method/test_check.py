@@ -1,12 +1,15 @@
 """The check: numbers of `evaluate`, exact intervals, and a verdict that says what the numbers allow."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ppsets_core import Records, conformity_scores, evaluate, plan, simulate
+from ppsets_core import Ledger, Records, conformity_scores, evaluate, plan, simulate
 from ppsets_core.data.bundled import bundled_scores
-from ppsets_core.data.counts import check_records
-from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise
+from ppsets_core.data.counts import Selection, check_records
+from ppsets_core.data.source import open_source
+from ppsets_core.diagnose.set_table import sets_of
+from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise, check_counts
 from ppsets_core.method.intervals import clopper_pearson
 
 CLASSES = ("a", "b", "c")
@@ -27,9 +30,9 @@ def patients(covered: int, missed: int, threshold: float, label: int = 0):
     return np.vstack([np.tile(inside, (covered, 1)), np.tile(outside, (missed, 1))]), np.full(covered + missed, label)
 
 
-def labelled(probabilities, labels, **groups) -> Records:
+def labelled(probabilities, labels, names=None, **groups) -> Records:
     scores = conformity_scores(probabilities, labels)
-    return Records("s", scores, CLASSES, probabilities, labels, groups=groups)
+    return Records("s", scores, CLASSES, probabilities, labels, patients=names, groups=groups)
 
 
 @pytest.mark.parametrize("per", [None, "diagnosis"])
@@ -38,8 +41,9 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
     classes = calibrated.classes if per else None
     chosen = plan(len(calibrated), 0.1, 1.0, per=per, classes=classes)
     calibration = simulate(calibrated, chosen, np.random.default_rng(1))
-    expected = evaluate(held_out.probabilities, held_out.labels, calibration)
+    expected = evaluate(held_out.probabilities, held_out.labels, calibration, patients=held_out.patients)
     found = check_records(held_out, calibration)
+    assert found.overall.records == held_out.patient_count < len(held_out)
     assert found.overall.coverage == expected.coverage
     assert found.overall.interval == expected.interval
     assert [line.coverage for line in found.by_diagnosis] == expected.coverage_by_class.tolist()
@@ -47,7 +51,6 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
     assert [line.records for line in found.by_size] == expected.size_counts.tolist()
     np.testing.assert_array_equal([line.coverage for line in found.by_size], expected.coverage_by_size)
     assert (found.single.records, found.single.name) == (expected.size_counts[1], "1")
-    assert len(found.missed) == expected.records - expected.covered
     assert found.verdict != FAILS
     assert bool(found.overall.verdict) is (per is None)
     assert all(bool(line.verdict) is (per is not None) for line in found.by_diagnosis)
@@ -111,6 +114,44 @@ def test_many_promises_are_judged_more_strictly_than_each_interval_is_drawn():
     assert line.interval == clopper_pearson(830, 1000)
     assert promise.confidence == pytest.approx(1 - 0.05 / 3)
     assert Promise(drawn()).confidence == 0.95
+
+
+def test_every_check_counts_one_record_of_each_patient(tmp_path):
+    """20 patients of 8 alike records: the interval is that of 20, however it is asked for."""
+    calibration, names = drawn(), np.repeat([f"p{i}" for i in range(20)], 8)
+    probabilities, labels = patients(144, 16, calibration.threshold)
+    records = labelled(probabilities, labels, names)
+    frame = pd.DataFrame(probabilities, columns=CLASSES).assign(label=labels, patient=names)
+    frame.to_parquet(tmp_path / "new.parquet", row_group_size=50)
+    opened = open_source(tmp_path / "new.parquet", classes=CLASSES, labels="optional")
+    ledger = Ledger(tmp_path / "l.sqlite")
+    private = ledger.check(records, calibration, ledger.account_for(records, "ward", budget=50), 50.0)
+    assert (private.n, private.covered, private.unit) == (20, (18,), "patient")
+    assert evaluate(frame[list(CLASSES)], labels, calibration, patients=names).interval == clopper_pearson(18, 20)
+    checks = [check_records(records, calibration), sets_of(records, calibration).check]
+    checks += [check_counts(found.coverage(calibration)) for found in (records, Selection(opened, 0, 0))]
+    for found in checks:
+        assert (found.overall.interval, found.verdict) == (clopper_pearson(18, 20), UNCLEAR)
+        assert "One record of each of 20 patients is checked, of 160 records." in found.words
+
+
+@pytest.mark.statistical
+def test_the_interval_holds_the_truth_with_eight_records_a_patient():
+    """Records of one patient resemble each other; as independent ones their intervals would miss far too often."""
+    rng, rounds, calibration = np.random.default_rng(4), 1000, drawn()
+    (inside,), (outside,) = (patients(*number, calibration.threshold)[0] for number in ((1, 0), (0, 1)))
+    names, labels, held = np.repeat([f"p{i}" for i in range(150)], 8), np.zeros(1200, dtype=np.int64), np.zeros(3)
+    for _ in range(rounds):
+        covered = rng.random(1200) < np.repeat(rng.beta(0.9, 0.1, 150), 8)
+        probabilities = np.where(covered[:, None], inside, outside)
+        one_each, all_records = (
+            check_records(labelled(probabilities, labels, who), calibration) for who in (names, None)
+        )
+        (low, high), (lowest, highest) = one_each.overall.interval, all_records.overall.interval
+        held += low <= 0.9 <= high, lowest <= 0.9 <= highest, one_each.verdict == FAILS
+    assert held[0] / rounds >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / rounds)
+    assert held[1] / rounds < 0.8
+    assert held[2] / rounds <= 0.025 + 3 * np.sqrt(0.025 * 0.975 / rounds)
 
 
 @pytest.mark.statistical

@@ -40,7 +40,7 @@ def show_check(sets: SetTable, of: str, name: str) -> None:
 
 def show_numbers(check: Check) -> None:
     """The verdict, and what was covered."""
-    st.markdown(f"**Did the promise hold?** {check.overall.records:,} with a known diagnosis")
+    st.markdown(f"**Did the promise hold?** {check.overall.records:,} patients checked")
     show = {HOLDS: st.success, UNCLEAR: st.info, FAILS: st.error}[check.verdict]
     show(as_text(check.words))
     single = check.single
