@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ppsets_core import MissingPackageError
-from ppsets_core.__main__ import main
 from ppsets_core.errors import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,11 +72,13 @@ def test_commands_without_x_rays_need_no_extra(tmp_path, monkeypatch):
         "ledger",
     ]
     missing = " ".join(package for packages in EXTRAS.values() for package in packages)
-    told = run(COMMANDS, missing, *commands, "app", "score . --out x.csv", folder=tmp_path).stderr
+    others = ["app", "score . --out x.csv", f"{commands[1]} --cluster tcp://127.0.0.1:8786"]
+    told = run(COMMANDS, missing, *commands, *others, folder=tmp_path).stderr
     verbs = [line for line in told.splitlines() if line.split()[-1] in ("0", "2") and len(line.split()) == 2]
-    assert verbs == [*(f"{words.split()[0]} 0" for words in commands), "app 2", "score 2"], told
+    assert verbs == [*(f"{words.split()[0]} 0" for words in commands), "app 2", "score 2", "calibrate 2"], told
     assert "This needs streamlit, which is not installed: pip install 'ppsets[app]'" in told
     assert "pip install 'ppsets[xrays]'" in told
+    assert "pip install 'ppsets[cluster]'" in told
 
 
 @pytest.mark.parametrize("name", ["load_model", "predict_folder"])
@@ -87,10 +88,3 @@ def test_the_library_asks_for_what_is_missing_by_name(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingPackageError, match=r"This needs torch.*pip install 'ppsets\[xrays\]'"):
         getattr(pp, name)
-
-
-def test_a_command_asks_for_what_is_missing_by_name(monkeypatch, capsys):
-    monkeypatch.setattr("ppsets_core.commands.plan.run", lambda args: __import__("plotly"))
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    assert main(["plan", "--n", "10", "--epsilon", "1"]) == 2
-    assert capsys.readouterr().err == "ppsets: This needs plotly, which is not installed: pip install 'ppsets[app]'\n"

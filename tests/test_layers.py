@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -37,20 +36,6 @@ def modules(*roots: str) -> dict[str, Path]:
 
 
 MODULES = modules("ppsets_core", "pages")
-
-
-def is_for_types_only(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def at_the_top(tree: ast.Module) -> Iterator[ast.AST]:
-    """What runs while the module is loaded: neither the bodies of functions nor what only type checkers read."""
-    waiting: list[ast.AST] = [node for node in tree.body if not is_for_types_only(node)]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            waiting.extend(ast.iter_child_nodes(node))
 
 
 def imported(nodes: Iterator[ast.AST]) -> set[str]:
@@ -116,25 +101,3 @@ def test_imports_go_down():
 )
 def test_an_import_upwards_or_sideways_would_be_noticed(module, name):
     assert wrong_imports(module, {name, "numpy", "ppsets_core.errors"}) == [name]
-
-
-def load_order() -> dict[str, set[str]]:
-    """For each module those that must be loaded first; a package of others is loaded before what is in it."""
-    needs: dict[str, set[str]] = {}
-    for module in MODULES.keys() - ENTRANCES:
-        found = imported(at_the_top(tree_of(module))) & MODULES.keys()
-        packages = {package for name in found for package in parents(name) if not module.startswith(f"{package}.")}
-        needs[module] = (found | packages) - ENTRANCES - {module}
-    return needs
-
-
-def parents(module: str) -> list[str]:
-    parts = module.split(".")
-    return [".".join(parts[:length]) for length in range(2, len(parts))]
-
-
-def test_no_module_needs_itself_to_be_loaded():
-    try:
-        TopologicalSorter(load_order()).prepare()
-    except CycleError as error:
-        pytest.fail(f"These modules import each other in a circle: {' → '.join(error.args[1])}")

@@ -8,7 +8,7 @@ import torch
 
 from ppsets_core.model import load_model, save_model
 from ppsets_core.model.train import LastLayerRecipe, fine_tune_last_layer
-from ppsets_core.model_fingerprint import FINGERPRINT, LONGEST_HEADER, bundled_facts, bundled_fingerprint, header_of
+from ppsets_core.model_fingerprint import FINGERPRINT, bundled_facts, bundled_fingerprint
 from tests.model.chests import small_model, training_set
 
 
@@ -37,12 +37,3 @@ def test_weights_of_an_earlier_version_have_none(tmp_path):
     path = tmp_path / "weights.safetensors"
     save_model(replace(small_model(), fingerprint=None), path)
     assert load_model(path).fingerprint is None
-
-
-def test_a_header_is_bounded_before_it_is_parsed(tmp_path):
-    path = tmp_path / "weights.safetensors"
-    path.write_bytes((LONGEST_HEADER + 1).to_bytes(8, "little") + b"{}")
-    with pytest.raises(Exception, match="its header would be longer"):
-        header_of(path)
-    with pytest.raises(Exception, match=r"weights\.safetensors is not a whole"):
-        load_model(path)

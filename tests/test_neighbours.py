@@ -21,14 +21,12 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppsets_core import Ledger, Plan, Records, one_per_patient, plan, read_folder, read_scores, records
-from ppsets_core.data import parquet
+from ppsets_core.data import parquet as parquet_reader
 from ppsets_core.data.counts import Selection, select
 from ppsets_core.data.source import open_source
 from ppsets_core.errors import FileError, InputError
@@ -37,6 +35,7 @@ from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.method.release import release
 from ppsets_core.model.folder_records import records_of
 from ppsets_core.model.prediction import FolderPrediction
+from tests.data.data_sets import npz, parquet
 from tests.xrays.samples import upload
 
 CLASSES = ("normal", "viral")
@@ -231,18 +230,6 @@ def as_records(columns: dict[str, list]) -> bytes:
     return json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]).encode()
 
 
-def as_npz(columns: dict[str, list]) -> bytes:
-    out = io.BytesIO()
-    np.savez(out, **columns)
-    return out.getvalue()
-
-
-def as_parquet(columns: dict[str, list]) -> bytes:
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns), out)
-    return out.getvalue()
-
-
 def by_file(ending: str, write: Callable[[dict[str, list]], bytes], prepare=texts):
     def read(columns: dict[str, list], group: str | None, folder: Path) -> Records:
         return read_scores(write(prepare(columns)), f"ward.{ending}", group=group)
@@ -287,9 +274,9 @@ WAYS = {
     "TSV": by_file("tsv", lambda columns: delimited(columns, "\t")),
     "JSON": by_file("json", as_records, dict),
     "JSON by columns": by_file("json", lambda columns: json.dumps(columns).encode(), dict),
-    "NPZ": by_file("npz", as_npz),
-    "Parquet": by_file("parquet", as_parquet),
-    "parts": by_parts("parquet", as_parquet),
+    "NPZ": by_file("npz", lambda columns: npz(**columns)),
+    "Parquet": by_file("parquet", parquet),
+    "parts": by_parts("parquet", parquet),
     "parts of CSV": by_parts("csv", delimited),
     "arrays": by_arrays,
     "X-rays": by_xrays,
@@ -312,7 +299,7 @@ class Used:
 
 def outcome(way: str, rows: list[Row], layout: Layout, logged: bool) -> tuple[Counter, dict] | None:
     """The records that are used, and all that a release says or leaves behind; None where the file is refused."""
-    apart = patch.object(parquet, "parse_in_sandbox", lambda _, data: parquet.plain_columns(data))
+    apart = patch.object(parquet_reader, "parse_in_sandbox", lambda _, data: parquet_reader.plain_columns(data))
     with TemporaryDirectory() as name, apart:
         try:
             found = WAYS[way](columns_of(rows, layout), "site" if layout.per == "site" else None, Path(name))

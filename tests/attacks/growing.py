@@ -20,7 +20,7 @@ import pytest
 from ppsets_core import FileError, Ledger, one_per_patient, plan, read_folder, read_scores
 from ppsets_core.model.folder_records import known_patients
 from ppsets_core.xrays.label_file import parse_labels
-from tests.attacks.score_files import npz, parquet
+from tests.data.data_sets import npz, parquet
 from tests.xrays.samples import film, png, upload, zipped
 
 ROWS = 60_000
@@ -52,7 +52,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "split.json": (lambda: as_json("split", LONG, 9), LONG_ENTRY),
     "fit.json": (lambda: as_json("patient", FIT, 20_000), TOO_LARGE),
     "long.npz": (lambda: npz(score=np.full(9, 0.5), patient=np.full(9, LONG)), LONG_ENTRY),
-    "fit.npz": (lambda: npz(score=np.full(20_000, 0.5), patient=np.full(20_000, FIT)), TOO_LARGE),
+    "fit.npz": (lambda: npz(np.savez_compressed, score=np.full(20_000, 0.5), patient=np.full(20_000, FIT)), TOO_LARGE),
     "column.csv": (lambda: csv(["x"], "\ufdfa" * 100_000), LONG_HEADER),
     "column.json": (lambda: json.dumps({"\ufdfa" * 10_000_000: [0.5]}).encode(), LONG_HEADER),
     "column.parquet": (lambda: parquet({"\ufdfa" * 1_000_000: [0.5]}), LONG_HEADER),

@@ -6,9 +6,9 @@ import zipfile
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tests.attacks.archives import patched
+from tests.data.data_sets import npy, npz, parquet
 
 BIG = b"1" + b"0" * 400
 
@@ -18,24 +18,6 @@ class Bomb:
 
     def __reduce__(self):
         return open, ("unpickled", "w")
-
-
-def npy(array: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    np.save(out, array, allow_pickle=True)
-    return out.getvalue()
-
-
-def npz(**arrays) -> bytes:
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)
-    return out.getvalue()
-
-
-def parquet(columns: dict) -> bytes:
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns), out)
-    return out.getvalue()
 
 
 def npy_header(kind: str, shape: tuple, body: bytes = b"") -> bytes:
@@ -61,8 +43,8 @@ def repeated_text(rows: int, letters: int) -> bytes:
 ONE = npy_header("<f8", (1,), bytes(8))
 PICKLED = np.array([Bomb()], dtype=object)
 REFUSED: dict[str, tuple[bytes, str]] = {
-    "pickled.npy": (npy(PICKLED), "pickled objects, which can run code"),
-    "pickled.npz": (zip_of({"score.npy": npy(PICKLED)}), "pickled objects, which can run code"),
+    "pickled.npy": (npy(PICKLED, allow_pickle=True), "pickled objects, which can run code"),
+    "pickled.npz": (zip_of({"score.npy": npy(PICKLED, allow_pickle=True)}), "pickled objects, which can run code"),
     "nested.parquet": (parquet({"score": [[0.1], [0.2]]}), "'score' is nested"),
     "struct.parquet": (parquet({"score": [{"a": 0.1}], "x": [1]}), "'score' is nested"),
     "map.parquet": (parquet({"m": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8()))}), "'m' is nested"),
@@ -74,7 +56,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "complex.npy": (npy(np.array([0.5 + 0.1j])), "neither of numbers nor of text"),
     "no-bytes.npy": (npy_header("|S0", (10**15,)), "more than 12,000,000 cells"),
     "no-rows.npz": (zip_of({"probabilities.npy": npy_header("<f8", (0, 10**15))}), "more than 12,000,000 cells"),
-    "zeros.npz": (npz(score=np.zeros(12_100_000, np.uint8)), "more than 12,000,000 cells"),
+    "zeros.npz": (npz(np.savez_compressed, score=np.zeros(12_100_000, np.uint8)), "more than 12,000,000 cells"),
     "unpacks.npz": (
         patched(zip_of({"a.npy": ONE}), b"a.npy", 24, (401_000_000).to_bytes(4, "little")),
         "unpacks to over 250 MB",

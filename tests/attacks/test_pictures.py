@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core.xrays import read_folder, read_picture
-from tests.attacks.pictures import FILM, READ, REFUSED, many_scans
+from tests.attacks.pictures import FILM, READ, REFUSED
 from tests.attacks.reading import answered, left_out
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import texts
@@ -42,11 +42,6 @@ def test_files_of_too_many_megabytes_together_are_refused_by_a_sentence(screen, 
     assert "MB together" in at.error[0].value
     at.file_uploader[0].set_value([("0.png", png(FILM), "")]).run()
     assert "1 X-ray found" in texts(at)
-
-
-def test_progressive_jpegs_of_an_honest_number_of_scans_are_read():
-    (picture,) = read_folder(upload("a.jpg", many_scans(50))).pictures()
-    assert picture.name == "a.jpg"
 
 
 def test_a_picture_larger_than_any_x_ray_comes_smaller_and_never_below_what_is_needed():

@@ -4,11 +4,17 @@ import io
 import json
 import pickle
 
+import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from ppsets_core.errors import PpsetsError
+from ppsets_core.model import load_model
 from ppsets_core.model.weights import BUNDLED_WEIGHTS
 from tests.attacks.score_files import Bomb
 from tests.pages.driving import button, texts
+from tests.xrays.test_hostile import mutated
 
 
 def split(data: bytes) -> tuple[dict, bytes]:
@@ -107,3 +113,17 @@ def test_the_screen_takes_no_other_ending(screen):
     at = screen("model")
     at.session_state["model_view"] = "Weights"
     assert list(at.run().file_uploader[0].proto.type) == [".safetensors"]
+
+
+LENGTH = int.from_bytes(BUNDLED_WEIGHTS.read_bytes()[:8], "little")
+HEADER = BUNDLED_WEIGHTS.read_bytes()[8 : 8 + LENGTH]
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(mutated([HEADER]), st.integers(0, 2**63) | st.none(), st.binary(max_size=64))
+def test_a_mutated_header(tmp_path_factory, header, length, body):
+    path = tmp_path_factory.getbasetemp() / "fuzzed.safetensors"
+    size = len(header) if length is None else length
+    path.write_bytes(size.to_bytes(8, "little") + header + body)
+    with pytest.raises(PpsetsError):
+        load_model(path)

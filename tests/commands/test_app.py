@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tomllib
 
-from ppsets_core.__main__ import main
 from ppsets_core.places import APP
 from tests.pages.driving import ROOT
 
@@ -54,9 +53,3 @@ def test_our_settings_hold_in_any_folder_and_telemetry_stays_off(tmp_path):
     options, names = ("--port", "8765", "--no-browser"), [*ours, *chosen]
     found = settled(tmp_path, names, *options, STREAMLIT_BROWSER_GATHER_USAGE_STATS="true")
     assert found == ours | chosen | {"script": str(APP)}
-
-
-def test_without_streamlit_it_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "streamlit", None)
-    assert main(["app"]) == 2
-    assert "This needs streamlit, which is not installed: pip install 'ppsets[app]'" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 import errno
 import json
-import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -153,19 +152,3 @@ def test_each_diagnosis_or_group_gets_a_threshold_and_all_together_are_charged_o
     assert run(scores, "--per", "site", "--groups", "north, south", "--json", epsilon="2") == 0
     drawn = Calibration.from_json(capsys.readouterr().out)
     assert (drawn.per, drawn.groups, drawn.names, len(drawn.thresholds)) == ("site", 2, ("north", "south"), 2)
-
-
-def test_training_rows_are_never_calibrated_with(scores, capsys):
-    values = np.random.default_rng(0).random(600).tolist()
-    rows = [f"{'train' if number % 2 else 'test'},{value!r}" for number, value in enumerate(values)]
-    scores.write_text("\n".join(["split,score", *rows]))
-    assert run(scores, "--budget", "4", "--json") == 0
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)["n"] == 300
-    assert "300 rows of the training part are left out" in captured.err
-
-
-def test_without_dask_a_cluster_says_what_to_install(scores, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    assert run(scores, "--budget", "1", "--cluster", "tcp://127.0.0.1:8786") == 2
-    assert "pip install 'ppsets[cluster]'" in capsys.readouterr().err

@@ -2,11 +2,10 @@
 
 import json
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from ppsets_core import Calibration, Ledger, PpsetsError, evaluate, ranked_sets
+from ppsets_core import Calibration, Ledger, evaluate, ranked_sets
 from ppsets_core.__main__ import main
 from ppsets_core.data import read_scores
 from ppsets_core.places import ASSETS
@@ -108,8 +107,3 @@ def test_labelled_x_rays_are_checked_and_the_numbers_are_those_of_score(tmp_path
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0] == answers[1]
     assert answers[0]["overall"]["records"] == 12
-
-
-def test_a_private_check_of_bare_scores_is_refused(tmp_path):
-    with pytest.raises(PpsetsError):
-        Ledger(tmp_path / "l.sqlite").check(np.array([0.5]), None, None, 1.0)

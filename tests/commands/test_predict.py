@@ -11,10 +11,8 @@ from PIL import Image
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.__main__ import main
 from ppsets_core.model import load_model, predict
-from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.xrays import read_picture
 from tests.drawn_xrays import draw_xrays
-from tests.ledger.spending import records_of
 from tests.model.chests import CLASSES
 from tests.reports.reading import Read
 
@@ -110,18 +108,6 @@ def test_a_trivial_calibration_is_marked_and_gives_every_class(folder, capsys):
     assert answer["trivial"]
     assert len(answer["sets"][0]["set"]) == 3
     assert any("had too few records" in note for note in answer["notes"])
-
-
-def test_a_calibration_of_another_model_is_refused_and_one_of_this_model_is_not(folder, tmp_path, capsys):
-    scores, one = np.linspace(0, 0.8, 1000), str(folder / "chest-0.png")
-    for model, answer in ((bundled_fingerprint(), 0), ("0" * 16, 2)):
-        path = tmp_path / f"{model}.json"
-        path.write_text(calibrate(records_of(scores, model=model), 0.1, 5.0).to_json(), encoding="utf-8")
-        for more in ([], ["--json"]):
-            assert main(["predict", one, "--calibration", str(path), *more]) == answer
-            captured = capsys.readouterr()
-            assert bool(captured.out) is (answer == 0)
-            assert ("Calibrate with this model, or use the weights" in captured.err) is (answer == 2)
 
 
 def test_each_diagnosis_has_its_own_cutoff(folder, tmp_path, capsys):

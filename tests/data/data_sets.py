@@ -1,10 +1,13 @@
-"""Data sets for tests: the same records as a CSV and as Parquet in any number of parts."""
+"""Data sets for tests: the same records as a CSV and as Parquet in any number of parts; files as bytes."""
 
+import io
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 CLASSES = ("bacterial", "normal", "viral")
 
@@ -31,3 +34,21 @@ def write_parts(frame: pd.DataFrame, folder: Path, parts: int, group: int = 50) 
     for number, (start, end) in enumerate(pairwise(edges)):
         frame.iloc[start:end].to_parquet(folder / f"part-{number:05d}.parquet", row_group_size=group, index=False)
     return folder
+
+
+def npy(array: np.ndarray, **options) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array, **options)
+    return out.getvalue()
+
+
+def npz(save=np.savez, **arrays) -> bytes:
+    out = io.BytesIO()
+    save(out, **arrays)
+    return out.getvalue()
+
+
+def parquet(columns: dict | pa.Table, **options) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), out, **options)
+    return out.getvalue()

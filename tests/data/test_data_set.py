@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -85,12 +84,6 @@ def test_counts_people_and_plan_are_those_of_the_records_in_memory(tmp_path, pat
         assert (found.unit, found.classes, found.model) == (records.unit, records.classes, records.model)
 
 
-def test_all_records_of_a_patient_are_counted_if_one_wants_them(tmp_path):
-    path = write_parts(records_frame(300, patients=40), tmp_path / "scores", 3)
-    found = counted(path, all_records=True)
-    assert (len(found), found.unit, found.bins[0].sum()) == (300, "record", 300)
-
-
 @pytest.mark.parametrize("column", ["split", "patient", "Subject_ID"])
 def test_folders_that_stand_for_a_column_are_refused(tmp_path, column):
     frame = records_frame(40, patients=4).rename(columns={"patient": column})
@@ -103,14 +96,6 @@ def test_folders_of_dates_and_endings_in_capitals_are_read(tmp_path):
     (tmp_path / "scores" / "date=2026-01-31").mkdir(parents=True)
     records_frame(40).to_parquet(tmp_path / "scores" / "date=2026-01-31" / "PART.PARQUET")
     assert len(counted(tmp_path / "scores")) == 40
-
-
-def test_rows_may_be_in_any_order_where_each_patient_has_one(tmp_path):
-    frame = records_frame(400)
-    shuffled = frame.sample(frac=1, random_state=1)
-    one, other = (counted(write_parts(f, tmp_path / name, 7)) for f, name in ((frame, "a"), (shuffled, "b")))
-    assert np.array_equal(one.bins, other.bins)
-    assert one.cohort == other.cohort
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -136,26 +121,11 @@ def test_a_bad_row_is_refused_as_in_memory_and_named_by_its_part(tmp_path_factor
     assert str(found.value) == str(expected.value).replace(f"whole.csv, line {row + 2}", named)
 
 
-def test_of_several_bad_parts_the_first_is_named(tmp_path):
-    frame = records_frame(300)
-    frame.loc[[120, 280], "normal"] = np.nan
-    frame.loc[200, "label"] = "nobody"
-    with pytest.raises(FileError, match=r"^scores/part-00001.parquet, row 46, column 'normal': the value is missing"):
-        counted(write_parts(frame, tmp_path / "scores", 4))
-
-
 def test_every_part_must_have_the_columns_of_the_first(tmp_path):
     path = write_parts(records_frame(100), tmp_path / "scores", 2)
     records_frame(50).drop(columns="viral").to_parquet(path / "part-00001.parquet", index=False)
     with pytest.raises(FileError, match=r"^scores/part-00001.parquet: its columns are not those of scores/part-00000"):
         open_source(path)
-
-
-def test_every_row_must_be_of_the_first_row_s_model(tmp_path):
-    frame = records_frame(100).assign(model="0" * 16)
-    frame.loc[80, "model"] = "1" * 16
-    with pytest.raises(FileError, match=r"^scores/part-00003.parquet, row 6, column 'model': it is of another model"):
-        counted(write_parts(frame, tmp_path / "scores", 4))
 
 
 def test_a_part_that_is_damaged_missing_or_empty(tmp_path):
@@ -185,19 +155,6 @@ def test_a_data_set_that_grows_while_it_is_read_is_refused(tmp_path):
         chosen.counts(planned_for(100, None, chosen.classes), Who)
 
 
-def test_types_that_parquet_knows(tmp_path):
-    """Whole numbers, decimals, small floats and dictionaries are read; text is no number, and a date no column."""
-    labels = pd.Categorical.from_codes([0, 1, 1], ["normal", "viral"])
-    frame = pd.DataFrame(
-        {"label": labels, "normal": np.array([0.5, 0.25, 0], dtype=np.float32), "when": pd.Timestamp(0)}
-    )
-    frame["viral"] = pa.array([0.5, 0.75, 1.0]).cast(pa.decimal128(10, 4)).to_pandas()
-    path = tmp_path / "scores.parquet"
-    frame.to_parquet(path, index=False)
-    assert read_scores(path).scores.tolist() == [0.5, 0.25, 0.0]
-    assert counted(path).cohort == who(read_scores(path))
-
-
 @pytest.mark.parametrize("patients", [None, 60])
 @pytest.mark.parametrize("split", [None, "calibration"])
 def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split, patients):
@@ -209,16 +166,6 @@ def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split
         found = chosen.counts(planned_for(len(chosen), None, ()), Who)
         assert found.cohort == who(records)
         assert chosen.read == (200 if split is None else 100)
-
-
-def test_a_part_that_is_not_there_is_refused(tmp_path):
-    path = write_parts(records_frame(60).assign(split="train"), tmp_path / "scores", 2)
-    with pytest.raises(FileError, match="every row is of the training part"):
-        open_source(path)
-    with pytest.raises(FileError, match="cannot be used"):
-        open_source(path, split="train")
-    with pytest.raises(FileError, match="there is no column 'split'"):
-        open_source(write_parts(records_frame(60), tmp_path / "other", 2), split="test")
 
 
 def test_a_part_that_is_a_link_out_of_the_folder_is_refused(tmp_path):

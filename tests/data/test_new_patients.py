@@ -1,18 +1,13 @@
 """Tables of new patients: every format, identifiers kept, classes by name, labels where known."""
 
 import io
-import json
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from ppsets_core import FileError, InputError, calibrate
 from ppsets_core.data import read_scores
 from ppsets_core.files.names import plain_cell
-from tests.many_classes import CLASSES, drawn, table
 
 TEXT = "id,file,label,age,a,b\nx1,one.png,a,61,0.75,0.25\n007,two.png,,58,0.5,0.5\nx3,three.png,zebra,4,0,1\n"
 
@@ -89,27 +84,6 @@ def test_classes_are_found_by_name_in_any_order():
 def test_what_cannot_be_used_is_refused_with_what_to_do(text, classes, words):
     with pytest.raises(FileError, match=words):
         read(text, classes=classes)
-
-
-def test_every_format_gives_the_same():
-    shares, labels = drawn(40, 1)
-    names = [f"n{i}" for i in range(40)]
-    columns = {"id": names, "label": [CLASSES[i] for i in labels]} | dict(zip(CLASSES, shares.T.tolist(), strict=True))
-    parquet, npz = io.BytesIO(), io.BytesIO()
-    pq.write_table(pa.table(columns), parquet)
-    np.savez(npz, probabilities=shares, label=labels, classes=np.array(CLASSES), id=np.array(names))
-    files = {
-        "new.csv": table(40, 1).encode(),
-        "new.tsv": table(40, 1).replace(",", "\t").encode(),
-        "new.parquet": parquet.getvalue(),
-        "new.npz": npz.getvalue(),
-        "new.json": json.dumps(columns).encode(),
-    }
-    for name, data in files.items():
-        found = read_scores(data, name, classes=CLASSES, labels="optional")
-        assert np.array_equal(found.probabilities, shares), name
-        assert found.labels.tolist() == labels.tolist(), name
-        assert found.identifiers["id"].tolist() == names, name
 
 
 def test_groups_novelty_and_parts_travel_along():

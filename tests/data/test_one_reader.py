@@ -18,6 +18,8 @@ from ppsets_core.__main__ import main
 from ppsets_core.commands import calibrate
 from ppsets_core.data import columns, delimited, parquet, reader
 from ppsets_core.run import processes
+from tests.data.data_sets import npz
+from tests.data.data_sets import parquet as parquet_bytes
 
 ROWS, HEAD = 120, 50
 RNG = np.random.default_rng(0)
@@ -34,10 +36,9 @@ def csv(frame: pd.DataFrame, encoding: str = "utf-8", **options) -> bytes:
 
 
 def parq(frame: pd.DataFrame | pa.Table, **options) -> bytes:
-    out = io.BytesIO()
-    table = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
-    pq.write_table(table, out, **options)
-    return out.getvalue()
+    return parquet_bytes(
+        frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False), **options
+    )
 
 
 def typed(**arrays) -> pa.Table:
@@ -48,12 +49,6 @@ def typed(**arrays) -> pa.Table:
         table = table.remove_column(place) if place < table.num_columns else table
         table = table.add_column(place, name, array)
     return table
-
-
-def npz(**arrays) -> bytes:
-    out = io.BytesIO()
-    np.savez(out, **arrays)
-    return out.getvalue()
 
 
 def lines(data: bytes, place: int, new: bytes) -> bytes:

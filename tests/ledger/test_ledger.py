@@ -248,3 +248,17 @@ def test_a_damaged_ledger_is_refused_and_never_reset(ledger, path, damage):
     for _ in range(2):
         with pytest.raises(LedgerError):
             Ledger(path).accounts()
+
+
+@pytest.mark.parametrize("damage", ["edited", "gone"])
+def test_damage_is_noticed_at_the_next_look_and_not_hidden_by_the_last(ledger, path, damage):
+    assert ledger.account("ward").budget == 1
+    if damage == "gone":
+        path.unlink()
+    else:
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE entries SET body = replace(body, '1', '9')")
+        db.close()
+    for _ in range(2):
+        with pytest.raises(LedgerError, match=r"changed by another program|cannot be used"):
+            ledger.accounts()

@@ -142,7 +142,7 @@ WRITTEN = {
     "simulation": simulate(SCORES, plan(1000, 0.1, 1.0), np.random.default_rng(0)),
 }
 NAMES = ("x", "0.5", "=cmd|x", "2026-13-45T00:00:00+00:00", "2026-01-31T12:00:00")
-NUMBERS = (-5, 0, 0.5, 0.123456, 1, 1.5, 4, 900, 1000.5, 10**400, math.nan, math.inf)
+NUMBERS = (-5, 0, 0.5, 0.123456, 1, 1.5, 4, 900, 1000.5, 10**400, -(10**400), 5e-324, math.nan, math.inf)
 LISTS = ([], {}, ["x"], ["x", "x"], ["x", 3], ["two\nlines"], [{}])
 JUNK = (None, True, False, "", "two\nlines", "0123456789abcdef\n", *NAMES, *NUMBERS, *LISTS)
 MAY_BE = {"dataset": (None, *NAMES), "model": (None, *NAMES), "classes": ([], ["x"]), "threshold": (0.5, 1)}
@@ -160,6 +160,7 @@ def changed(part: dict, may_be: dict) -> Iterator[tuple[dict, bool]]:
                 yield part | {name: junk}, repr(junk) in map(repr, may_be.get(name, ()))
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("of", WRITTEN)
 def test_a_file_is_read_back_and_refused_where_any_field_is_changed_missing_or_unknown(of):
     """Every field, of the whole and of the first and the last target, with anything else in its place."""
@@ -180,19 +181,11 @@ def test_a_file_is_read_back_and_refused_where_any_field_is_changed_missing_or_u
             assert json.loads(read_calibration(json.dumps(document)).to_json()) == document
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", "null", "{", "[" * 100_000, '{"format": 1, "format": 2}', '{"n": 1e999}', " " * 600_000, b"{}", None],
-)
-def test_other_texts_are_refused(text):
-    with pytest.raises(InputError, match="cannot be used"):
-        Calibration.from_json(text)
-
-
-@given(st.text())
-def test_any_text_is_read_or_refused(text):
-    with pytest.raises(InputError):
-        Calibration.from_json(text)
+def test_other_texts_are_refused():
+    twice, huge = '{"format": 1, "format": 2}', '{"n": 1e999}'
+    for text in ("", "[]", "null", "{", "[" * 100_000, twice, huge, " " * 600_000, b"{}", None):
+        with pytest.raises(InputError, match="cannot be used"):
+            Calibration.from_json(text)
 
 
 def test_nonprivate_threshold_is_the_conformal_order_statistic():

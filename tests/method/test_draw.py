@@ -47,16 +47,6 @@ def fit(observed: np.ndarray, probability: np.ndarray) -> float:
     return chi_square(observed, probability)[2]
 
 
-@pytest.mark.statistical
-def test_the_fit_notices_a_wrong_law():
-    case = CASES["sharp"]
-    scores = np.random.default_rng(5).beta(1, 3, case["n"]).round(2)
-    drawn = [calibrate(scores, 0.3, 0.8, m=12, method="sharp").threshold for _ in range(DRAWS)]
-    other = release_distribution(scores, plan(case["n"], 0.3, 1.2, m=12, method="sharp"))
-    run = np.searchsorted(other.upper, drawn)
-    assert fit(np.bincount(run, minlength=len(other.upper)), other.probability) < 1e-6
-
-
 def test_a_simulation_repeats_by_seed_and_a_release_does_not():
     scores = np.random.default_rng(0).random(1000)
 

@@ -1,11 +1,8 @@
 """A score at the edge of a bin is in the set, whichever arithmetic wrote it (docs/method.md#at-the-edges)."""
 
-import io
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from ppsets_core import (
@@ -30,6 +27,7 @@ from ppsets_core.method.plan import plan
 from ppsets_core.method.rules import RULES
 from ppsets_core.method.simulate import Setting, random_splits
 from ppsets_core.wording import released
+from tests.data.data_sets import npz, parquet
 
 TYPES = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 GRIDS = sorted({m for rule in RULES.values() for m in rule.grid if m <= 10_000})
@@ -84,11 +82,6 @@ def test_sets_only_grow_and_by_no_more_than_the_tolerance(half, t):
     assert (ours > exact).any()
 
 
-EDGES = {
-    "sharp, 10 bins": ("sharp", 10, 1000),
-    "paper, its m*": ("paper", None, 400),
-    "paper, 100": ("paper", 100, 1000),
-}
 SHARES = {1.0: 0.30, 0.9: 0.20, 0.7: 0.45, 0.4: 0.05}  # a model whose ten members vote
 
 
@@ -105,12 +98,9 @@ def csv(p: np.ndarray, what: str) -> bytes:
 def table(p: np.ndarray, what: str, kind: type) -> bytes:
     columns = {"score": written(np.round(10_000 * (1 - p)))} if what == "score" else {"a": p, "b": 1 - p}
     typed = {name: values.astype(kind) for name, values in columns.items()}
-    out = io.BytesIO()
     if what == "npz":
-        np.savez(out, probabilities=np.column_stack(list(typed.values())), classes=["a", "b"], label=["a"] * len(p))
-    else:
-        pq.write_table(pa.table(typed | ({} if what == "score" else {"label": ["a"] * len(p)})), out)
-    return out.getvalue()
+        return npz(probabilities=np.column_stack(list(typed.values())), classes=["a", "b"], label=["a"] * len(p))
+    return parquet(typed | ({} if what == "score" else {"label": ["a"] * len(p)}))
 
 
 FILES = {f"{what}, text": lambda p, what=what: (csv(p, what), "s.csv") for what in ("score", "probabilities")} | {
@@ -118,15 +108,6 @@ FILES = {f"{what}, text": lambda p, what=what: (csv(p, what), "s.csv") for what 
     for what in ("score", "probabilities", "npz")
     for name, kind in TYPES.items()
 }
-
-
-@pytest.mark.parametrize(("method", "m", "n"), EDGES.values(), ids=EDGES)
-@pytest.mark.parametrize("how", ["score, text", "probabilities, text"])
-def test_coverage_holds_whether_scores_are_written_or_computed(how, method, m, n):
-    """From a column `score` it was 0.5."""
-    drawn = calibrate(read_scores(*FILES[how](sample(n, SHARES)), score="lac"), 0.1, 1.0, m=m, method=method)
-    p = sample(2000, SHARES)
-    assert prediction_sets(np.column_stack([p, 1 - p]), drawn)[:, 0].mean() >= 0.95
 
 
 @pytest.mark.parametrize("edge", [0.9, 0.7, 0.5999], ids=str)
@@ -150,10 +131,6 @@ def test_coverage_holds_between_any_two_types_of_file(edge, tmp_path):
             found = sets_of(patients, drawn)
             assert found.covered.mean() >= 0.95, (how, name)
             assert (found.members == (found.probabilities >= found.cutoffs)).all()
-
-
-def test_an_upload_says_its_type_too():
-    assert read_scores(*FILES["probabilities, float16"](sample(20, SHARES))).half_precision
 
 
 def test_library_arrays_say_their_type_themselves():

@@ -14,7 +14,6 @@ from ppsets_core.ledger.export import covered_in_words, export_csv, export_json
 from ppsets_core.method.intervals import clopper_pearson
 from ppsets_core.method.private_check import (
     PrivateCheck,
-    _noise_at_least,
     _noise_of_two,
     digest_of,
     draw_counts,
@@ -56,20 +55,13 @@ def laplace(scale, reach):
     return z, mass / mass.sum()
 
 
-@pytest.mark.parametrize("scale", [0.2, 1.0, 10.0])
-def test_tails_of_the_noise_are_those_of_its_law(scale):
-    z, mass = laplace(scale, 800)
-    for bound in (-7, -1, 0, 1, 2, 9):
-        assert _noise_at_least(np.array(bound), scale) == pytest.approx(mass[z >= bound].sum(), abs=1e-12)
-    two = np.convolve(mass, mass)
-    away = np.abs(np.arange(len(two)) - 1600)
-    within = _noise_of_two(scale, 0.01, 10_000)
-    assert two[away > within].sum() <= 0.01 < two[away > within - 1].sum()
-
-
 @pytest.mark.parametrize(
     ("epsilon", "n"),
-    [(0.1, 50), (1, 50), (3, 30), *(pytest.param(one, 1000, marks=pytest.mark.statistical) for one in (0.1, 1))],
+    [
+        (1, 50),
+        (3, 30),
+        *(pytest.param(*one, marks=pytest.mark.statistical) for one in ((0.1, 50), (0.1, 1000), (1, 1000))),
+    ],
 )
 @pytest.mark.parametrize("p", [0.05, 0.8, 0.9, 0.99])
 def test_the_interval_holds_the_truth_at_least_as_often_as_it_says(epsilon, n, p):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from ppsets_core.model.network import MIDDLE, Preprocessing, build_resnet18, stretched
+from ppsets_core.model.network import MIDDLE, Preprocessing, stretched
 from ppsets_core.xrays.frame import find_frame
 from tests.model.chests import chest
 
@@ -15,11 +15,6 @@ def test_any_shape_becomes_the_same_input(shape):
     seen = VIEW.network_input(grey)
     assert seen.shape == (3, Preprocessing.side, Preprocessing.side)
     assert torch.isfinite(seen).all()
-
-
-def test_greys_are_normalised_on_three_equal_channels():
-    greys = torch.full((1, 4, 4), 0.75)
-    assert torch.equal(VIEW.normalise(greys), torch.ones(3, 4, 4))
 
 
 @pytest.mark.parametrize("gamma", [0.2, 0.4, 2.5, 5])
@@ -56,12 +51,3 @@ def test_the_picture_is_not_changed():
     grey.setflags(write=False)
     assert torch.equal(VIEW.network_input(grey), VIEW.network_input(grey, find_frame(grey)))
     assert (grey == np.float32(0.3)).all()
-
-
-def test_it_is_torchvisions_resnet18_with_a_last_layer_for_the_classes():
-    network = build_resnet18(3)
-    from torchvision.models import resnet18
-
-    assert type(network) is type(resnet18(weights=None))
-    assert network.fc.out_features == 3
-    assert network(torch.zeros(2, 3, 64, 64)).shape == (2, 3)

@@ -17,12 +17,9 @@ def test_by_hand():
     assert [item.count for item in measured.reliability] == [1, 1, 1, 1]
 
 
-def test_honest_probabilities_have_no_calibration_error():
+def test_honest_probabilities_and_a_class_without_xrays():
     probabilities = np.tile([0.75, 0.25], (4, 1))
     assert report(probabilities, np.array([0, 0, 0, 1])).calibration_error == pytest.approx(0)
-
-
-def test_a_class_without_xrays_does_not_spoil_the_mean():
     measured = report(np.eye(3)[[0, 1]], np.array([0, 1]))
     assert np.isnan(measured.recalls[2])
     assert measured.macro_recall == 1

@@ -1,17 +1,22 @@
 """What all screens share: text stays text, no traceback, a logarithmic ε, and no torch before it is needed."""
 
 import logging
+import re
 import subprocess
 import sys
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.settings import EPSILONS
 from pages.widgets.text import as_text
 from ppsets_core.wording import weak_budget
+from tests.attacks.names import HOSTILE
 from tests.pages.driving import ROOT
 
+SPECIAL = r"[`*_{}\[\]()<>#+!|~$&^=-]"
+HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\x00-\x09\x0b-\x1f]")
 NO_TORCH = """
 import sys
 from streamlit.testing.v1 import AppTest
@@ -31,6 +36,14 @@ def test_text_keeps_its_letters_and_a_budget_that_protects_nobody_is_said_so():
     assert "10^300" in weak_budget(1000)
     assert all(np.diff(EPSILONS) > 0)
     assert {0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0} <= set(EPSILONS)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_every_sign_that_markdown_knows_is_escaped(name):
+    text = as_text(HOSTILE[name])
+    assert not re.search(r"(?<!\\)(?:\\\\)*" + SPECIAL, re.sub(r"\\.", "", text))
+    assert not HIDDEN.search(text)
+    assert not re.search(r":\w|://|www\.|\w@", text.replace("\\", ""))
 
 
 def test_guard_shows_what_is_refused_and_hides_what_was_not_foreseen(caplog):

@@ -26,46 +26,6 @@ def test_no_teacher_is_asked_about_a_patient_it_learnt_from():
     assert (told == np.arange(60)[:, None]).all()
 
 
-def test_logistic_regression_finds_what_features_tell_and_no_more():
-    data = training_set(40)
-    noise = np.random.default_rng(0).standard_normal((len(data), 300)).astype(np.float32)
-    telling = noise + np.tile(np.eye(3, dtype=np.float32)[data.labels.numpy()], 100)
-    right = [
-        (teachers.logistic(features, data).argmax(1) == data.labels.numpy()).mean() for features in (telling, noise)
-    ]
-    assert right[0] > 0.95
-    assert right[1] < 0.6
-
-
-def test_soft_labels_are_distributions_in_which_every_teacher_counts():
-    sure, other = np.log([[0.8, 0.2]]), np.log([[0.2, 0.8]])
-    for read in ([sure, sure], [sure, other], [other, sure]):
-        soft, swayed = teachers.soft_labels(read, sure), teachers.soft_labels(read, other)
-        assert np.allclose(soft.sum(axis=1), 1)
-        assert soft[0, 1] < swayed[0, 1] < teachers.soft_labels([other, other], other)[0, 1]
-
-
-def test_components_keep_what_differs_most():
-    rng = np.random.default_rng(0)
-    strong = rng.standard_normal((300, 1)) * np.ones(40)
-    found = teachers.components([strong + 0.1 * rng.standard_normal((300, 40)), rng.standard_normal((300, 200))])
-    assert found.shape == (300, teachers.COMPONENTS)
-    assert abs(np.corrcoef(found[:, 0], strong[:, 0])[0, 1]) > 0.99
-    assert found[:, 0].std() > found[:, -1].std()
-
-
-def test_weights_make_a_part_as_hard_as_all():
-    rng = np.random.default_rng(0)
-    labels = torch.from_numpy(rng.integers(0, 2, 4000))
-    chance = torch.from_numpy(rng.uniform(size=4000))
-    soft = torch.where(torch.nn.functional.one_hot(labels, 2).bool(), chance[:, None], 1 - chance[:, None])
-    easy = torch.from_numpy(np.flatnonzero(rng.uniform(size=4000) < chance.numpy() ** 2))
-    weights = distil.as_hard_as_all(labels, soft, easy)
-    assert chance[easy].mean() > 0.7
-    assert abs(weights @ chance[easy] / weights.sum() - chance.mean()) < 0.03
-    assert weights.sum() == pytest.approx(4000)
-
-
 @pytest.mark.training
 def test_a_network_learns_what_its_teachers_say(capsys, monkeypatch):
     """The labels are all shuffled; the teachers know."""

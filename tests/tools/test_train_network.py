@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from ppsets_core.errors import FileError, InputError
+from ppsets_core.errors import FileError
 from ppsets_core.model import load_model, save_model
 from ppsets_core.model.network import Preprocessing
 from tests.model.chests import CLASSES, png_folder, small_model, training_set
-from tools.augmentation import augment
 from tools.train_network import Recipe, main, train_model
 
 pytestmark = pytest.mark.training
@@ -63,19 +62,6 @@ def test_a_resumed_run_ends_where_an_unbroken_one_does_and_that_of_another_run_i
         train_model(data, RECIPE, base=small_model(), resume=tmp_path)
 
 
-def test_it_learns_and_a_base_for_other_classes_gives_its_filters(data):
-    losses = []
-    recipe, base = replace(RECIPE, epochs=8, learning_rate=5e-4), small_model(classes=("cat", "dog"))
-    trained = train_model(data, recipe, base=base, watch=lambda epoch: losses.append(epoch.loss))
-    assert trained.model.classes == CLASSES
-    assert losses[-1] < 0.8 * losses[0]
-
-
-def test_too_few_xrays_are_refused(data):
-    with pytest.raises(InputError, match="fewer than one batch"):
-        train_model(data, replace(RECIPE, batch_size=64), base=small_model())
-
-
 def test_the_command_trains_from_scratch_or_from_weights_and_goes_on(tmp_path, capsys):
     xrays, small = str(png_folder(tmp_path / "xrays", 8)), tmp_path / "small.safetensors"
     save_model(small_model(), small)
@@ -89,28 +75,3 @@ def test_the_command_trains_from_scratch_or_from_weights_and_goes_on(tmp_path, c
     assert scratch.preprocessing.side == Preprocessing.side
     with pytest.raises(SystemExit, match="no weights at"):
         main([xrays, "--from", "nowhere.safetensors", "--out", "x.safetensors"])
-
-
-def views(seed: int, greys: torch.Tensor, size: int = 48) -> torch.Tensor:
-    return augment(greys, size, torch.Generator().manual_seed(seed))
-
-
-def test_views_stay_in_range_repeat_with_the_seed_and_some_are_coarse():
-    greys = torch.rand(200, 1, 64, 64)
-    seen = views(3, greys)
-    assert seen.shape == (200, 1, 48, 48)
-    assert 0 <= seen.min() <= seen.max() <= 1
-    assert torch.equal(seen, views(3, greys))
-    assert not torch.equal(seen, views(4, greys))
-    roughness = seen.diff(dim=-1).abs().mean((1, 2, 3))
-    assert roughness.min() < 0.3 * roughness.max()
-
-
-def test_about_half_are_mirrored_and_none_upside_down():
-    corner = torch.full((200, 1, 64, 64), 0.2)
-    corner[:, :, :20, :20] = 0.9
-    seen = views(0, corner)
-    top, bottom = seen[:, 0, :12].mean((1, 2)), seen[:, 0, -12:].mean((1, 2))
-    assert (top >= bottom).float().mean() > 0.95
-    left = seen[:, 0, :12, :12].mean((1, 2)) > seen[:, 0, :12, -12:].mean((1, 2))
-    assert 0.35 < left.float().mean() < 0.65

@@ -72,17 +72,6 @@ def test_loss_matches_a_plain_transcription_at_random():
         assert -1e-12 <= float(loss(n, n - k, m, epsilon)) - plain <= 1e-8 * (1 + plain), (n, k, m, epsilon)
 
 
-def test_path_minima_are_the_shortest_paths():
-    for overshot in (0.01, 0.1, 1 / 3, 2.0):
-        path = path_minima(overshot)
-        plain = [0.0]
-        for x in range(1, min(len(path), 400)):
-            plain.append(min(y + x * math.exp(-overshot * (p + 2)) for p, y in enumerate(plain)))
-        assert path[: len(plain)] == pytest.approx(np.array(plain), rel=1e-12)
-        assert (np.diff(path) > 0).all()
-        assert (np.diff(path, 2) <= 1e-12).all()
-
-
 def old_bound(n: int, k: int, m: int, epsilon: float) -> float:
     """(k − D(k))/N: the union bound."""
     x = np.arange(1, k + 1)
