@@ -1,9 +1,10 @@
 """The one place that says whether a number or an array is fit for the method."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ LARGEST_M = 10**6
 ROW_SUM_TOLERANCE, ROUNDING, LARGEST_TOLERANCE = 1e-3, 5e-4, 0.05
 """By how much a row may miss 1: at least this much, what K probabilities of three digits may, and never more."""
 MOST_NAMES, LONGEST_NAME = 10_000, 100
+MISSING = "the value is missing or not a finite number; remove or repair it"
 
 
 def check_alpha(alpha: float) -> float:
@@ -134,8 +136,10 @@ def check_scores(
     if not len(scores):
         raise InputError(f"{location.source}: it is empty. At least one record is needed.")
     if not (scores.min() >= 0 and scores.max() <= 1):  # either is nan where a score is
-        refuse_first(~np.isfinite(scores), location, "the value is missing or not a finite number; remove or repair it")
-        refuse_first((scores < 0) | (scores > 1), location, outside_means)
+        check_all(
+            lambda: refuse_first(~np.isfinite(scores), location, MISSING),
+            lambda: refuse_first((scores < 0) | (scores > 1), location, outside_means),
+        )
     return scores
 
 
@@ -159,10 +163,11 @@ def check_probabilities(
     if not len(probabilities):
         raise InputError(f"{location.source}: it is empty. At least one record is needed.")
     if not (probabilities.min() >= 0 and probabilities.max() <= 1):  # either is nan where a probability is
-        missing = "the value is missing or not a finite number; remove or repair it"
-        refuse_first(~np.isfinite(probabilities), location, missing)
-        outside = (probabilities < 0) | (probabilities > 1)
-        refuse_first(outside, location, "the probability is outside [0, 1]; give softmax outputs, not logits")
+        outside, logits = (probabilities < 0) | (probabilities > 1), "give softmax outputs, not logits"
+        check_all(
+            lambda: refuse_first(~np.isfinite(probabilities), location, MISSING),
+            lambda: refuse_first(outside, location, f"the probability is outside [0, 1]; {logits}"),
+        )
     number = probabilities.shape[1]
     allowed = min(max(tolerance, ROUNDING * number), LARGEST_TOLERANCE) + 1e-9
     off = np.abs(probabilities @ np.ones(number) - 1) > allowed
@@ -183,6 +188,19 @@ def check_labels(labels: ArrayLike, records: int, classes: int, location: Locati
         raise InputError(f"{location.source}: labels must be whole column numbers from 0 to {classes - 1}.")
     refuse_first((labels < 0) | (labels >= classes), location, f"the label is no column number from 0 to {classes - 1}")
     return labels.astype(np.int64)
+
+
+def check_all(*checks: Callable[[], Any]) -> list[Any]:
+    """What the checks return; raise what they refuse together, so that a file is repaired in one go."""
+    found, refused = [], []
+    for check in checks:
+        try:
+            found.append(check())
+        except InputError as error:
+            refused.append(str(error))
+    if refused:
+        raise InputError(" ".join(refused))
+    return found
 
 
 def refuse_first(bad: np.ndarray, location: Location, what: str) -> None:

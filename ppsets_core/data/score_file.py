@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from ppsets_core.files.names import IGNORED, RESERVED, TEXT, same_names
 from ppsets_core.inputs import label_lookup
 from ppsets_core.method.calibration import check_model
 from ppsets_core.scores import LAC, OWN, Score, class_score
-from ppsets_core.validation import Location, check_probabilities, check_scores, refuse_first
+from ppsets_core.validation import Location, check_all, check_probabilities, check_scores, refuse_first
 
 IDENTIFIERS = ("id", "file", "patient", "index")
 Labels = Literal["needed", "optional"]
@@ -48,50 +49,69 @@ def records_of(
     """
     source, numbers, has_label = columns.location.source, columns.numbers, "label" in columns.texts
     numeric = [name for name in numbers if name not in RESERVED | IGNORED and not INDEX.fullmatch(name)]
-    facts: dict[str, Any] = {
-        "patients": patients_in(columns),
-        "model": _model(columns, first_model),
-        "groups": _groups(columns, group),
-        "novelty": _novelty(columns),
-        "splits": columns.texts["split"].array() if "split" in columns.texts else None,
-        "half_precision": not columns.half_precision.isdisjoint([*numeric, "score", "novelty"]),
-    }
     if labels == "optional" or (has_label and "score" not in numbers and len(numeric) >= 2):
-        facts["identifiers"] = _identifiers(columns) if labels == "optional" else {}
-        facts["score"] = LAC if score is None else score
-        return _with_probabilities(columns, _wanted(numeric, classes, source), labels, facts)
-    if "score" not in numbers and has_label:
+        content = partial(_probabilities, columns, _wanted(numeric, classes, source), labels, score or LAC)
+    elif "score" not in numbers and has_label:
         raise FileError(
             f"{source}: there is a 'label' but no probabilities to go with it. "
             "Add one probability column for each class, or a 'score' column."
         )
-    name = "score" if "score" in numbers else _only(numeric, source)
-    scores = check_scores(numbers[name], _column(columns, brief_name(name)))
-    if classes and has_label:
-        found = label_numbers(columns, classes)
-        refuse_first(found < 0, _column(columns, "label"), f"the label is none of the classes ({_listed(classes)})")
-        facts |= {"classes": classes, "labels": found}
-    return Records(source, scores, score=OWN if score is None else score, **facts)
+    else:
+        name = "score" if "score" in numbers else _only(numeric, source)
+        content = partial(_scores, columns, name, classes, score or OWN)
+    model, novelty, content_found = check_all(
+        partial(_model, columns, first_model), partial(_novelty, columns), content
+    )
+    return Records(
+        source,
+        **content_found,
+        model=model,
+        novelty=novelty,
+        patients=patients_in(columns),
+        groups=_groups(columns, group),
+        splits=columns.texts["split"].array() if "split" in columns.texts else None,
+        half_precision=not columns.half_precision.isdisjoint([*numeric, "score", "novelty"]),
+        identifiers=_identifiers(columns) if labels == "optional" else {},
+    )
 
 
-def _with_probabilities(columns: Columns, names: list[str], labels: Labels, facts: dict[str, Any]) -> Records:
+def _scores(columns: Columns, name: str, classes: tuple[str, ...], score: Score) -> dict[str, Any]:
+    """Scores that the file gives, and labels where the classes are known."""
+    checks = [partial(check_scores, columns.numbers[name], _column(columns, brief_name(name)))]
+    if classes and "label" in columns.texts:
+        words = f"the label is none of the classes ({_listed(classes)})"
+        checks.append(partial(_known_labels, columns, classes, None, words))
+    scores, *found = check_all(*checks)
+    return {"scores": scores, "score": score} | ({"classes": classes, "labels": found[0]} if found else {})
+
+
+def _probabilities(columns: Columns, names: list[str], labels: Labels, score: Score) -> dict[str, Any]:
     """Probabilities for each class, and the scores of the rows whose label is known."""
     place, values = columns.location, columns.numbers
     classes = tuple(brief_name(name) for name in names)
     check_names(classes, place.source)
     where = Location(place.source, place.row, rows=place.rows, columns=classes)
-    probabilities = check_probabilities(np.column_stack([values[name] for name in names]), where)
-    scores, found = np.full(len(probabilities), np.nan), None
+    checks = [partial(check_probabilities, np.column_stack([values[name] for name in names]), where)]
     if "label" in columns.texts:
-        found = label_numbers(columns, tuple(names), tuple(name for name in values if name in names))
-        if labels == "needed":
-            known = ", ".join(classes[:20]) + (", …" if len(classes) > 20 else "")
-            words = f"the label is none of the probability columns ({known})"
-            refuse_first(found < 0, _column(columns, "label"), words)
-        rows = np.flatnonzero(found >= 0)
-        if len(rows):
-            scores[rows] = class_score(facts["score"]).of_labels(probabilities[rows], found[rows])
-    return Records(place.source, scores, classes, probabilities, found, **facts)
+        known = ", ".join(classes[:20]) + (", …" if len(classes) > 20 else "")
+        words = f"the label is none of the probability columns ({known})" if labels == "needed" else ""
+        in_file = tuple(name for name in values if name in names)
+        checks.append(partial(_known_labels, columns, tuple(names), in_file, words))
+    probabilities, *labelled = check_all(*checks)
+    scores, found = np.full(len(probabilities), np.nan), labelled[0] if labelled else None
+    if found is not None and len(rows := np.flatnonzero(found >= 0)):
+        scores[rows] = class_score(score).of_labels(probabilities[rows], found[rows])
+    return {"scores": scores, "score": score, "classes": classes, "probabilities": probabilities, "labels": found}
+
+
+def _known_labels(
+    columns: Columns, classes: tuple[str, ...], in_file: tuple[str, ...] | None, refusal: str
+) -> np.ndarray:
+    """The labels as column numbers; an unknown one is refused in these words, or −1 where there are none."""
+    found = label_numbers(columns, classes, in_file)
+    if refusal:
+        refuse_first(found < 0, _column(columns, "label"), refusal)
+    return found
 
 
 def _wanted(numeric: list[str], classes: tuple[str, ...], source: str) -> list[str]:

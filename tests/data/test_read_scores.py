@@ -273,3 +273,18 @@ def test_a_long_number_that_is_none_takes_no_time():
     spellings = ["0", "00", "0.0", "17", "017", "17.0", "17.", "-017", "1.50", "-", "", "0x", "100"]
     assert same_names(spellings) == ["0", "0", "0", "17", "17", "17", "17", "-17", "1.50", "-", "", "0x", "100"]
     assert plain_cell(";" + " " * 900 + "x") == ";" + " " * 900 + "x"
+
+
+def test_every_kind_of_mistake_is_told_at_once():
+    rows = ["label,a,b,novelty", "a,0.9,0.1,0.5", "c,1.2,-0.2,0.5", "b,x,0.5,7"]
+    with pytest.raises(FileError) as refused:
+        read_scores("\n".join(rows).encode(), "f.csv")
+    told = str(refused.value)
+    for where, what in (
+        ("line 4, column 'a'", "not a finite number"),
+        ("line 3, column 'a'", "outside [0, 1]; give softmax outputs"),
+        ("line 3, column 'label'", "none of the probability columns (a, b)"),
+        ("line 4, column 'novelty'", "the novelty is outside [0, 1]"),
+    ):
+        assert told.count(f"f.csv, {where}: ") == 1
+        assert what in told
