@@ -47,26 +47,33 @@ def page() -> str:
 
 
 def _section(name: str, found: dict[str, Any]) -> str:
-    lines = [f"## `{name}`: {found['title']}", "", f"`{found['command']}`", ""]
+    """Figure, one table, what was found, the paper's own and the differences; `name.json` has every number."""
+    text = TEXT[name]
+    lines = [f"## `{name}`: {found['title']}", ""]
     if (KEPT / f"{name}.png").exists():
         lines += [f"![{found['title']}](experiments/{name}.png)", ""]
-    for table in found["tables"]:
-        lines += [f"**{table['title']}**", "", *_table(table), ""]
-    lines += ["**Found.** " + " ".join(found["found"]), ""]
-    lines += [
-        f"**The paper.** {TEXT[name]['paper']}",
-        "",
-        f"**Where ours differs, and why.** {TEXT[name]['differs']}",
-        "",
-    ]
+    lines += [*_table(found["tables"], text), ""]
+    lines += ["**Found.** " + " ".join(found["found"][place] for place in text.get("sentences", [0])), ""]
+    lines += [f"**The paper.** {text['paper']}", "", f"**Where ours differs.** {text['differs']}", ""]
     return "\n".join(lines)
 
 
-def _table(table: dict[str, Any]) -> list[str]:
-    def row(cells: list[str | float]) -> str:
-        return "| " + " | ".join(f"{c:,}" if isinstance(c, int) else str(c) for c in cells) + " |"
+def _table(tables: list[dict[str, Any]], text: dict[str, Any]) -> list[str]:
+    """The chosen tables as one, with their titles as the first column, in the rows that the text names."""
+    chosen = [tables[place] for place in text.get("tables", [0])]
+    wanted = text.get("rows")
+    rows = [
+        [table["title"].split(":")[0], *row] if len(chosen) > 1 else row
+        for table in chosen
+        for row in table["rows"]
+        if wanted is None or row[0] in wanted
+    ]
+    columns = [*([""] if len(chosen) > 1 else []), *chosen[0]["columns"]]
+    return [_row(columns), "|" + " --- |" * len(columns), *map(_row, [*text.get("papers_rows", []), *rows])]
 
-    return [row(table["columns"]), "|" + " --- |" * len(table["columns"]), *map(row, table["rows"])]
+
+def _row(cells: list[str | float]) -> str:
+    return "| " + " | ".join(f"{c:,}" if isinstance(c, int) else str(c) for c in cells) + " |"
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ppsets_core.data.bundled import CORONAHACK, SYNTHETIC, read_rows
+from ppsets_core.data.bundled import CORONAHACK, SYNTHETIC
+from ppsets_core.data.source import read_scores
 from ppsets_core.model.gate import load_fit
 from ppsets_core.model.novelty import BUNDLED as NOVELTY
 from ppsets_core.model.novelty import load_statistics
@@ -29,7 +30,7 @@ def problems(
     weights: Path = BUNDLED_WEIGHTS, novelty: Path = NOVELTY, scores: Path = CORONAHACK, card: Path = CARD
 ) -> Iterator[str]:
     """What does not fit, in sentences that say what to do."""
-    model, statistics, records = load_model(weights), load_statistics(novelty), read_rows(scores)
+    model, statistics, records = load_model(weights), load_statistics(novelty), read_scores(scores)
     load_fit()
     is_known = statistics.model == model.fingerprint and len(statistics.means) == len(model.classes)
     if not is_known:
@@ -91,7 +92,7 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
 
 def main(arguments: list[str]) -> int:
     if arguments == ["--tables"]:
-        records = read_rows(CORONAHACK)
+        records = read_scores(CORONAHACK)
         print(tables(report(records.probabilities, records.labels), records.classes))
         return 0
     found = list(problems())

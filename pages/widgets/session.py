@@ -55,6 +55,7 @@ def _opened(path: str, stamp: tuple[object, ...] | None) -> Ledger:
     return Ledger(path)
 
 
+bundled_cifar10 = st.cache_resource(show_spinner=False)(bundled.bundled_cifar10)
 bundled_scores = st.cache_resource(show_spinner=False)(bundled.bundled_scores)
 
 

@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name in WITH_SPLITS:
             options.add_argument("--splits", type=int, help="number of random splits (default: as in the docs)")
         if name == "two-by-two":
-            options.add_argument("--train", type=Path, help="train both networks anew on this CoronaHack folder")
+            options.add_argument(
+                "--train", type=Path, help="train both networks anew (hours) on CIFAR-10 in this folder"
+            )
         if name == "three-xrays":
             options.add_argument("--xrays", help="X-rays to show: a folder, a zip or a file; else synthetic ones")
 
@@ -83,4 +85,4 @@ def _options(given: dict[str, Any], seed: int, out: Path) -> dict[str, Any]:
     from ppsets_core.experiments.two_by_two_training import train_both
 
     others = {option: value for option, value in given.items() if option != "train"}
-    return others | {"softmax": train_both(given["train"], out, seed, ProgressBar)}
+    return others | {"folder": train_both(given["train"], out, seed, ProgressBar)}

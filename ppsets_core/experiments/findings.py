@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.data.bundled import bundled_scores
+from ppsets_core.data.bundled import bundled_cifar10, bundled_scores
 from ppsets_core.explore import NONPRIVATE, label_of, part_of
 from ppsets_core.explore.labelled import Labelled, simulated_imagenet
 from ppsets_core.explore.sweeps import QUANTITIES, Sweep, outcomes_of, sweep
 from ppsets_core.method.simulate import Outcome
 from ppsets_core.progress import Progress
 
-IMAGENET_N, IMAGENET_EVALUATED, CORONAHACK_N = 30_000, 20_000, 1000
+IMAGENET_N, IMAGENET_EVALUATED, CIFAR10_N, CORONAHACK_N = 30_000, 20_000, 9000, 1000
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,11 @@ class SourceSweep:
 
 
 def sources(seed: int) -> tuple[Source, ...]:
-    """The simulated ImageNet classifier, drawn by the seed, and the CoronaHack X-rays."""
+    """The simulated ImageNet classifier, drawn by the seed, CIFAR-10's test images and the CoronaHack X-rays."""
     simulated = simulated_imagenet(IMAGENET_N + IMAGENET_EVALUATED, np.random.default_rng(seed))
     return (
         Source("ImageNet, simulated", simulated, IMAGENET_N, splits=100),
+        Source("CIFAR-10", Labelled.of(bundled_cifar10()), CIFAR10_N, splits=500),
         Source("CoronaHack", Labelled.of(bundled_scores()), CORONAHACK_N, splits=1000),
     )
 

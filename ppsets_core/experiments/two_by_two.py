@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.data.bundled import read_rows
+from ppsets_core.data.bundled import CIFAR10_MODELS, bundled_cifar10
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table, joined, outcome_numbers, standard_error, with_rule
 from ppsets_core.explore import label_of, part_of
@@ -20,10 +20,10 @@ from ppsets_core.method.simulate import Outcome, Setting, SplitResult, random_sp
 from ppsets_core.places import ASSETS
 from ppsets_core.progress import Progress
 
-ALPHA, EPSILON, DELTA, N = 0.1, 8.0, 1e-5, 1000
-PLAIN = "plain"
-MODELS = (PLAIN, "private")
-SOFTMAX = ASSETS / "two_by_two_softmax.csv"
+ALPHA, EPSILON, DELTA, N = 0.1, 8.0, 1e-5, 5000
+PLAIN, PRIVATE = CIFAR10_MODELS
+TRAINING_FACTS = "cifar10_training.json"
+PAPERS_ACCURACY = {PLAIN: 0.73, PRIVATE: 0.67}
 
 
 @dataclass(frozen=True)
@@ -54,30 +54,27 @@ class TwoByTwo:
 
     def cost_of_training(self) -> float:
         """Classes added to the mean set by private training, calibration being plain."""
-        return self.cells["private", PLAIN].mean_size - self.cells[PLAIN, PLAIN].mean_size
+        return self.cells[PRIVATE, PLAIN].mean_size - self.cells[PLAIN, PLAIN].mean_size
 
     def cost_of_calibration(self, rule: str) -> float:
         """Classes added to the mean set by private calibration, training being plain."""
         return self.cells[PLAIN, rule].mean_size - self.cells[PLAIN, PLAIN].mean_size
 
 
-def run(
-    *, seed: int = 0, splits: int = 1000, progress: Progress | None = None, softmax: Path | None = None
-) -> TwoByTwo:
-    """1,000 splits of the held-out X-rays, the same for both networks, from the softmax kept of each."""
-    path = softmax or SOFTMAX
+def run(*, seed: int = 0, splits: int = 1000, progress: Progress | None = None, folder: Path = ASSETS) -> TwoByTwo:
+    """Random splits of CIFAR-10's test images, the same for both networks; `folder` holds the softmax of each."""
     settings = [Setting(ALPHA, EPSILON, method) for method in RULES]
     cells: dict[tuple[str, str], Cell] = {}
     accuracy: dict[str, float] = {}
-    for place, model in enumerate(MODELS):
-        records = Labelled.of(read_rows(path, "model", model))
+    for place, model in enumerate(CIFAR10_MODELS):
+        records = Labelled.of(bundled_cifar10(model, folder))
         accuracy[model] = records.top_accuracy()
-        step = part_of(progress, place, len(MODELS))
+        step = part_of(progress, place, len(CIFAR10_MODELS))
         rng = np.random.default_rng(seed)
         results = random_splits(records.probabilities, records.labels, N, settings, splits, rng, progress=step)
         for cell in _cells(model, results):
             cells[cell.training, cell.calibration] = cell
-    return TwoByTwo(accuracy, cells, _training_facts(path.with_suffix(".json")))
+    return TwoByTwo(accuracy, cells, _training_facts(folder / TRAINING_FACTS))
 
 
 def _cells(model: str, results: list[SplitResult]) -> list[Cell]:
@@ -98,6 +95,7 @@ def findings(found: TwoByTwo) -> Findings:
         (
             cell.training,
             PLAIN if cell.calibration == PLAIN else f"private, {label_of(cell.calibration)}",
+            PAPERS_ACCURACY[cell.training],
             round(found.accuracy[cell.training], 3),
             round(float(cell.outcome.coverage.mean()), 4),
             f"±{cell.standard_error:.4f}",
@@ -135,9 +133,7 @@ def _cost_sentence(found: TwoByTwo) -> str:
     else:
         verdict = "Which of the two costs more depends on the rule"
     costs = joined([f"{cost:.3f} {with_rule(rule)}" for rule, cost in calibration.items()])
-    return (
-        f"{verdict}: private training adds {training:.3f} diagnoses to the mean set, private calibration adds {costs}."
-    )
+    return f"{verdict}: private training adds {training:.3f} classes to the mean set, private calibration adds {costs}."
 
 
 def _coverage_sentence(found: TwoByTwo) -> str:
@@ -148,15 +144,23 @@ def _coverage_sentence(found: TwoByTwo) -> str:
 
 
 def _training_sentence(facts: dict[str, Any]) -> str:
-    plain, private = (facts[model] for model in MODELS)
+    plain, private = (facts[model] for model in CIFAR10_MODELS)
     return (
-        f"Trained once each on {facts['trained on']:,} X-rays: {plain['epochs']} epochs in batches of "
-        f"{plain['batch_size']} without privacy, {private['epochs']} in batches of {private['batch_size']} with DP-SGD "
-        f"that spent ε = {private['epsilon spent']} at δ = {private['delta']:g}."
+        f"Each network was trained once on {facts['trained on']:,} images: {plain['epochs']} epochs without privacy, "
+        f"{private['epochs']} with DP-SGD, which spent ε = {private['epsilon spent']:.3f} at δ = {private['delta']:g}."
     )
 
 
-_COLUMNS = ("training", "calibration", "accuracy", "mean coverage", "standard error", "median coverage", "mean size")
+_COLUMNS = (
+    "training",
+    "calibration",
+    "paper's accuracy",
+    "accuracy",
+    "mean coverage",
+    "standard error",
+    "median coverage",
+    "mean size",
+)
 
 
 def figures(found: TwoByTwo) -> dict[str, go.Figure]:
@@ -172,8 +176,8 @@ def _histograms(found: TwoByTwo, rule: str, quantity: str) -> go.Figure:
     looks = {
         (PLAIN, PLAIN): Look("plain training, plain calibration", GREY, "dash", "x"),
         (PLAIN, rule): Look("plain training, private calibration", BLUE, "solid", "circle"),
-        ("private", PLAIN): Look("private training, plain calibration", ORANGE, "dot", "square"),
-        ("private", rule): Look("private training, private calibration", VERMILLION, "longdash", "diamond"),
+        (PRIVATE, PLAIN): Look("private training, plain calibration", ORANGE, "dot", "square"),
+        (PRIVATE, rule): Look("private training, private calibration", VERMILLION, "longdash", "diamond"),
     }
     outcomes = {key: found.cells[key].outcome for key in looks}
     return histogram_figure(outcomes, quantity, ALPHA, looks=looks, bins=40, height=400)

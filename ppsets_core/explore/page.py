@@ -18,11 +18,11 @@ from ppsets_core.files.names import plain_cell
 
 SCRIPT = "plotly.min.js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-WIDTH, HEADING, GAP = 1200, 36, 16
+WIDTH, HEADING, GAP = 920, 36, 16  # as wide as a page of text, so that a picture of it is read without zooming
 _CONFIG = {"responsive": True, "displayModeBar": False}
 _STYLE = (
     "body{margin:16px;font-family:sans-serif;background:#fff;color:#222}"
-    f"main{{display:grid;grid-template-columns:1fr 1fr;gap:{GAP}px}}@media(max-width:900px){{main{{display:block}}}}"
+    f"main{{display:grid;grid-template-columns:1fr 1fr;gap:{GAP}px}}@media(max-width:700px){{main{{display:block}}}}"
     "h1{font-size:20px;margin:0 0 12px}h2{font-size:15px;margin:0;height:24px}section{min-width:0}"
 )
 
@@ -67,6 +67,7 @@ def draw_page(path: Path, figures: Mapping[str, go.Figure]) -> Path | None:
             "--disable-gpu",
             "--hide-scrollbars",
             f"--user-data-dir={profile}",
+            "--force-device-scale-factor=1.5",
             f"--window-size={WIDTH},{_height(figures)}",
             "--virtual-time-budget=3000",
             f"--screenshot={picture.resolve()}",

@@ -151,7 +151,7 @@ def sweep_figure(swept: Sweep, quantity: str) -> go.Figure:
             y=[*trend.high, *trend.low[::-1]],
             mode="lines",
             fill="toself",
-            fillcolor=style.faded(look.colour, 0.15),
+            fillcolor=style.faded(look.colour, 0.1),
             line={"width": 0},
             legendgroup=look.name,
             showlegend=False,
@@ -186,7 +186,7 @@ def histogram_figure(
             name=look.name,
             line=look.line | {"shape": "hv", "width": 2},
             fill="tozeroy",
-            fillcolor=style.faded(look.colour, 0.15),
+            fillcolor=style.faded(look.colour, 0.08),
         )
     if quantity == "coverage":
         highest = max(float(share.max()) for share in shares.values())

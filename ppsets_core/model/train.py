@@ -187,32 +187,17 @@ def make_private(
     """Opacus's wrappers of the three, and a function that returns the ε spent so far.
 
     The steps and the sampling rate are given to the accountant, not left to Opacus, which derives both from 1 / batches
-    in floating point. Refused if they would cost more than `privacy`."""
+    in floating point."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from opacus import PrivacyEngine
-        from opacus.accountants import create_accountant
-        from opacus.accountants.utils import get_noise_multiplier
 
         assert isinstance(loader.dataset, Sized)
         if privacy.delta >= 1 / len(loader.dataset):
             raise InputError(f"δ must be below 1 / {len(loader.dataset)}, one over the number of X-rays trained on.")
         batches = len(loader)
         rate = math.ceil(_RANDOM_STEPS / batches) / _RANDOM_STEPS
-        noise = get_noise_multiplier(
-            target_epsilon=privacy.epsilon,
-            target_delta=privacy.delta,
-            sample_rate=rate,
-            steps=epochs * batches,
-            accountant=_ACCOUNTANT,
-            epsilon_tolerance=_TOLERANCE * privacy.epsilon,
-        )
-        planned = create_accountant(_ACCOUNTANT)
-        planned.history = [(noise, rate, epochs * batches)]
-        if not planned.get_epsilon(privacy.delta) <= privacy.epsilon:
-            raise InputError(
-                f"{epochs * batches} steps would cost more than ε = {privacy.epsilon}. Train fewer epochs."
-            )
+        noise = noise_for(privacy, rate, epochs * batches)
         engine = PrivacyEngine(accountant=_ACCOUNTANT)
         training, private_optimiser, batches_drawn = engine.make_private(
             module=layer,
@@ -232,3 +217,25 @@ def make_private(
             return engine.get_epsilon(privacy.delta)
 
     return training, private_optimiser, batches_drawn, spent
+
+
+def noise_for(privacy: Privacy, rate: float, steps: int) -> float:
+    """The noise with which so many steps at this sampling rate cost at most ε; refused where none would do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from opacus.accountants import create_accountant
+        from opacus.accountants.utils import get_noise_multiplier
+
+        noise = get_noise_multiplier(
+            target_epsilon=privacy.epsilon,
+            target_delta=privacy.delta,
+            sample_rate=rate,
+            steps=steps,
+            accountant=_ACCOUNTANT,
+            epsilon_tolerance=_TOLERANCE * privacy.epsilon,
+        )
+        planned = create_accountant(_ACCOUNTANT)
+        planned.history = [(noise, rate, steps)]
+        if not planned.get_epsilon(privacy.delta) <= privacy.epsilon:
+            raise InputError(f"{steps} steps would cost more than ε = {privacy.epsilon}. Train fewer epochs.")
+    return noise

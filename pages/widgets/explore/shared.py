@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.widgets.choose_files import choose_one, choose_score_file
-from pages.widgets.session import bundled_scores, open_ledger
+from pages.widgets.session import bundled_cifar10, bundled_scores, open_ledger
 from pages.widgets.settings import choose_alpha, choose_epsilon
 from pages.widgets.text import as_text, offer_download
 from ppsets_core import InputError, Records, read_scores
@@ -21,7 +21,7 @@ from ppsets_core.method.sets import conformity_scores
 from ppsets_core.scores import LAC
 from ppsets_core.wording import class_names
 
-CORONAHACK, SIMULATED, FILE = "CoronaHack X-rays", "Simulated", "A public file"
+CORONAHACK, CIFAR10, SIMULATED, FILE = "CoronaHack X-rays", "CIFAR-10", "Simulated", "A public file"
 MOST = 20_000
 SIGNAL_HELP = "0 is guessing; at 3 it is almost never wrong. Its probabilities are always exactly right."
 PAGE_HELP = "One file that opens in any browser, without a network. For a picture, use the camera above a figure."
@@ -56,7 +56,8 @@ class PublicRecords:
 
 def choose_records() -> PublicRecords | None:
     """The records that every view uses; None while there are none."""
-    label, sources = "Records to explore", {CORONAHACK: _coronahack, SIMULATED: _simulated, FILE: _uploaded}
+    label = "Records to explore"
+    sources = {CORONAHACK: _coronahack, CIFAR10: _cifar10, SIMULATED: _simulated, FILE: _uploaded}
     return sources[choose_one(label, list(sources), "explore_source")]()
 
 
@@ -65,6 +66,12 @@ def _coronahack() -> PublicRecords:
     st.caption(
         f"Public: the bundled model's probabilities for {len(records):,} CoronaHack X-rays that it was not trained on."
     )
+    return _from_file(records)
+
+
+def _cifar10() -> PublicRecords:
+    records = bundled_cifar10()
+    st.caption(f"Public: a small network's probabilities for CIFAR-10's {len(records):,} test images, as in the paper.")
     return _from_file(records)
 
 
