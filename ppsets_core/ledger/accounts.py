@@ -165,9 +165,10 @@ class Snapshot:
         most = self.most_lost(account)
         lost = f"more than ε = {shown(most.epsilon)}" if most.epsilon else "anything"
         delta = f" with δ = {shown(most.delta)}" if most.delta else ""
+        whom = "; where records name no patient, this holds for each record" if most.epsilon else ""
         return (
-            f"No one has lost {lost}{delta} through releases under '{account.name}'. "
-            f"Its budget is {shown(account.budget)}: a release that would take anyone above it is refused."
+            f"No one has lost {lost}{delta} through releases under '{account.name}'{whom}. "
+            f"Its budget is {shown(account.budget)}: a release that would exceed it is refused."
         )
 
     def published(self) -> list[Published]:

@@ -141,8 +141,8 @@ def note_on_everyone(records: Nameable, account: str) -> str:
     else:
         return ""
     return (
-        f"{why}, so ε counts for everyone in '{account}', also for those whom it names later. It counts once: a person "
-        "with several unnamed records here loses more. A column `patient` that names everyone avoids both."
+        f"{why}, so ε counts for everyone in '{account}', once. It protects each unnamed record, not each person: "
+        "somebody with several loses more, and other accounts do not count them. Name everyone in a column `patient`."
     )
 
 

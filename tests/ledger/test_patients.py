@@ -127,7 +127,9 @@ def test_what_anyone_has_lost_at_most_is_said_from_public_numbers(ledger):
     assert said("ward").startswith("No one has lost anything through releases under 'ward'. Its budget is 1:")
     spend(ledger, 0.25, SCORES, patients=people, unit="patient")
     charge(ledger, [None], 0.25)
-    assert said(" Ward ").startswith("No one has lost more than ε = 0.5 through releases under 'ward'.")
+    assert said(" Ward ").startswith(
+        "No one has lost more than ε = 0.5 through releases under 'ward'; where records name no"
+    )
     train(ledger, "aab", 0.1, 0.001)
     assert "more than ε = 1 with δ = 0.01 through" in said("ward"), "how many X-rays a patient has is private"
     with pytest.raises(LedgerError, match="no data set 'nowhere'"):
