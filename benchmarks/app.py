@@ -26,7 +26,7 @@ from tests.drawn_xrays import draw_xrays
 MOVES = 24
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WATCH = """() => {
-    const plans = () => [...document.querySelectorAll('[class*=st-key-plan_]')].map(plan => plan.innerText).join();
+    const plans = () => document.querySelector('.st-key-plan')?.innerText;
     const before = plans();
     document.addEventListener('keydown', () => { window.pressed = performance.now(); window.redrawn = null; },
         {capture: true, once: true});
@@ -63,7 +63,7 @@ def calibrating(page, app) -> None:
     choose(page, "A score file")
     scores = "score\n" + "\n".join(f"{i / 100_000:.5f}" for i in range(100_000))
     upload(page, {"name": "large.csv", "mimeType": "text/csv", "buffer": scores.encode()})
-    page.locator(".st-key-plan_paper").wait_for()
+    page.locator(".st-key-plan").wait_for()
     report("ε slider to plan, 100,000 records", slider_moves(page, "Privacy loss (ε)"))
 
 

@@ -3,7 +3,14 @@
 import streamlit as st
 
 from pages.widgets.calibrate import sources
-from pages.widgets.calibrate.plans import choose_novelty, choose_promise, choose_rule, make_plans, show_plans
+from pages.widgets.calibrate.plans import (
+    choose_novelty,
+    choose_promise,
+    choose_rule,
+    choose_score,
+    make_plans,
+    show_plan,
+)
 from pages.widgets.calibrate.release import RELEASE, release_step
 from pages.widgets.choose_files import data_sets
 from pages.widgets.guard import guarded
@@ -11,6 +18,7 @@ from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon, 
 from pages.widgets.spend import clear_pending
 from pages.widgets.streamlit_parts import run_through_app
 from ppsets_core.data.counts import DescribedRecords
+from ppsets_core.scores import LAC, ClassScore
 
 DATA_SET, SAVED = "A data set of the server", "A saved calibration"
 SOURCES = {
@@ -27,13 +35,9 @@ GAMMA_HELP = "How the paper's rule shares α between noise and data. Empty: the 
 
 def main() -> None:
     st.title("Calibrate")
-    st.write(
-        "Records with known diagnoses set the threshold that decides which diagnoses enter a set. "
-        "Planning is free. Only the last step spends privacy, and it asks first."
-    )
-    st.subheader("1 · Records")
+    st.header("1 · Records", anchor=False)
     offered = [name for name in SOURCES if name != DATA_SET or data_sets()]
-    reading = SOURCES[choose_radio("Where do the records come from?", offered, "source")]()
+    reading = SOURCES[choose_radio("Where do the records come from?", offered, "source", hidden=True)]()
     if reading is None:
         clear_pending(RELEASE)
         return
@@ -44,24 +48,27 @@ def main() -> None:
 @guarded()
 def _plan_and_release(reading: sources.Reading, records: DescribedRecords) -> None:
     """A fragment, so that a slider redraws the plan and nothing else."""
-    st.subheader("2 · How sure, how private")
-    left, right = st.columns(2, gap="medium")
-    alpha, epsilon = choose_alpha(left), choose_epsilon(right)
-    classes = choose_promise(records)
-    rule_place = st.container()
-    m, gamma, novelty = _advanced(records)
-    plans = make_plans(len(records), alpha, epsilon, m, gamma, classes, novelty)
-    with rule_place:
-        rule = choose_rule(list(plans))
-    show_plans(plans, rule, m, gamma, records.unit)
-    st.subheader("3 · Spend and calibrate")
-    release_step(reading, records, plans[rule], sources.DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET)
+    st.header("2 · How sure, how private", anchor=False)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        alpha, epsilon = choose_alpha(st.container()), choose_epsilon(st.container())
+        classes = choose_promise(records)
+        rule_place = st.container()
+        m, gamma, novelty, score = _advanced(records)
+        plans = make_plans(len(records), alpha, epsilon, m, gamma, classes, novelty)
+        with rule_place:
+            rule = choose_rule(list(plans))
+    with right:
+        show_plan(plans, rule, m, gamma, records.unit, score)
+    st.header("3 · Spend and calibrate", anchor=False)
+    budget = sources.DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET
+    release_step(reading, sources.scored(records, score), plans[rule], budget)
 
 
-def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, float]:
-    """m and γ where they are set by hand, and the share of ε for novelty."""
+def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, float, ClassScore]:
+    """m and γ where they are set by hand, the share of ε for novelty, and the score."""
     with st.expander("Advanced"):
-        left, middle, right = st.columns(3)
+        left, right = st.columns(2)
         m = left.number_input(
             *("Bins m", 2, 10**6, kept("own_m", None), 1),
             key="own_m",
@@ -69,20 +76,20 @@ def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, floa
             help=M_HELP,
             persist_state="session",
         )
-        gamma = middle.number_input(
+        gamma = right.number_input(
             *("γ (paper's rule)", 1e-12, 1 - 1e-9, kept("own_gamma", None), 0.01, "%.4g"),
             key="own_gamma",
             placeholder="chosen",
             help=GAMMA_HELP,
             persist_state="session",
         )
-        right.number_input(
+        left.number_input(
             *("Exact ε", 1e-6, 1e6, None, 0.1, "%.6g"),
             key="exact_epsilon",
             placeholder="as the slider says",
             on_change=_apply_exact,
         )
-        return m, gamma, choose_novelty(records)
+        return m, gamma, choose_novelty(records), choose_score() if sources.can_be_scored(records) else LAC
 
 
 def _apply_exact() -> None:

@@ -29,11 +29,19 @@ def kept(key: str, default: Value) -> Value:
 
 
 def choose_radio(
-    label: str, options: Sequence[str], key: str, shown: Callable[[str], str] = str, help: str | None = None
+    label: str,
+    options: Sequence[str],
+    key: str,
+    shown: Callable[[str], str] = str,
+    help: str | None = None,
+    hidden: bool = False,
 ) -> str:
-    """One of a few in a row, kept for the session; the first unless another was chosen."""
+    """One of a few in a row, kept for the session; the first unless another was chosen. hidden: the label, not read."""
     first = options.index(so_far) if (so_far := kept(key, options[0])) in options else 0
-    return st.radio(label, options, first, shown, key, help, horizontal=True, persist_state="session")
+    look = (label, options, first, shown, key, help)
+    return st.radio(
+        *look, horizontal=True, persist_state="session", label_visibility="collapsed" if hidden else "visible"
+    )
 
 
 def choose_alpha(where: DeltaGenerator, key: str = "alpha") -> float:

@@ -28,7 +28,10 @@ BUDGET_HELP = (
     "The total ε that any one of these patients may ever lose, in all releases under this name. Losses add up, so a "
     "budget bounds what they can reveal. 2 allows two releases at ε = 1. It can be raised later, on record."
 )
-NAME_HELP = "The ledger keeps one budget per name, and what each named patient has lost under all names."
+NAME_HELP = (
+    "The ledger keeps one budget per name, and what each named patient has lost under all names. The name stays in it "
+    "and in its exports for good: it must name no patient."
+)
 HOW_TO_RAISE = {True: "raise the budget on Ledger.", False: "ask a steward to raise the budget."}
 NO_REASON = "Say why: the reason is kept in the ledger, with your name."
 
@@ -91,7 +94,6 @@ def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: s
     if not name or not name.strip():
         st.info("Choose the data set that pays." + ("" if may_open else " If it is not listed, a steward opens it."))
         return None
-    st.caption("The name is kept in the ledger and its exports for good: it must name no patient.")
     if (named := ledger.account_named(name)) is not None:
         st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {_in_words(named)}."))
         return named

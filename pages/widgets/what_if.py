@@ -11,23 +11,28 @@ import streamlit as st
 from pages.widgets import session
 from pages.widgets.guard import guarded
 from pages.widgets.person import may_open
-from pages.widgets.settings import apply_alpha, apply_epsilon, choose_alpha, choose_epsilon
+from pages.widgets.settings import apply_alpha, apply_epsilon, choose_alpha, choose_epsilon, choose_radio, kept
 from pages.widgets.text import as_text
 from ppsets_core import plan, prediction_sets
 from ppsets_core.data.bundled import SYNTHETIC, bundled_xrays
 from ppsets_core.diagnose.xrays import thumbnail_of
-from ppsets_core.explore.expected_sets import chances_in_set
+from ppsets_core.explore.expected_sets import ExpectedSets, chances_in_set
 from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.style import Look, look_of
 from ppsets_core.explore.sweeps import QUANTITIES
-from ppsets_core.explore.what_if import Outlook, outlook, outlook_figure
+from ppsets_core.explore.what_if import GRIDS, Choice, Outlook, outlook, outlook_figure
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.rules import DEFAULT
+from ppsets_core.scores import LAC, ClassScore
 from ppsets_core.wording import class_names
 from ppsets_core.xrays import read_picture
 
 NUMBERS = (50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000, 30_000)
 MOST, A_ROW = 6, 3
 ALWAYS = 0.995
+AGAINST = {"epsilon": "ε", "alpha": "α", "n": "n"}
+_LINES = """<style>.line { margin-right: 1rem; white-space: nowrap; font-size: .85rem }
+.line span { display: inline-block; width: 1.8rem; margin-right: .4rem; vertical-align: middle }</style>"""
 _STYLE = """<style>
 .what-if img { display: block; width: 100%; height: 8.5rem; object-fit: cover; background: #000; border-radius: .4rem }
 .chances { font-size: .85rem; line-height: 1.25; margin: .15rem 0 .6rem }
@@ -56,43 +61,60 @@ def show_what_if(key: str, shown: Shown | None = None) -> None:
     left, middle, right = st.columns(3)
     alpha, epsilon = choose_alpha(left, f"{key}_alpha"), choose_epsilon(middle, f"{key}_epsilon")
     n = right.select_slider(
-        "Calibration records (n)", NUMBERS, 1000, format_func="{:,}".format, key=f"{key}_n", persist_state="session"
+        *("Calibration records (n)", NUMBERS, kept(f"{key}_n", 1000), "{:,}".format, f"{key}_n"),
+        persist_state="session",
     )
     right.caption("Free: a simulation on public scores. Nothing is released.")
-    curves, cards = st.columns([2, 3], gap="large")
-    ahead = _outlook(n, alpha, epsilon)
-    with curves:
-        for quantity, title in QUANTITIES.items():
-            st.plotly_chart(
-                outlook_figure(ahead, quantity, epsilon),
-                key=f"{key}_{quantity}",
-                config={"displayModeBar": False},
-                alt=f"{title.capitalize()} against ε for each rule, with a mark at ε = {epsilon:g}",
-            )
-    with cards:
-        st.markdown(_sentence(ahead, epsilon))
+    choice = Choice(n, alpha, epsilon)
+    left, right = st.columns([2, 3], gap="large")
+    with right:
+        here = expected(choice)[DEFAULT]
+        st.markdown(
+            f"**{here.mean_size:.2f} diagnoses** in a set on average, the true one in **{100 * here.coverage:.1f}%** "
+            "of them. Each bar: how often this diagnosis would be in the set."
+        )
         calibration = _comparable()
         compare = calibration is not None and st.toggle("Compare with my calibration", key=f"{key}_compare")
-        planned = plan(n, alpha, epsilon)
-        chances = chances_in_set(records, planned, xrays.probabilities, np.random.default_rng(0))
+        chances = chances_in_set(records, plan(n, alpha, epsilon), xrays.probabilities, np.random.default_rng(0))
         _cards(xrays, chances, calibration if compare else None)
         if may_open("calibrate") and st.button("Calibrate with these", key=f"{key}_take", icon=":material/tune:"):
             apply_alpha(alpha)
             apply_epsilon(epsilon)
             st.switch_page("pages/calibrate.py")
+    with left:
+        over = choose_radio("Curves against", list(AGAINST), f"{key}_over", AGAINST.__getitem__)
+        show_curves(choice, over, key)
 
 
-@st.cache_data(show_spinner=False, max_entries=200)
-def _outlook(n: int, alpha: float, epsilon: float) -> Outlook:
-    return outlook(Labelled.of(session.bundled_scores()), n, alpha, epsilon)
+def expected(choice: Choice, score: ClassScore = LAC) -> dict[str, ExpectedSets]:
+    """What to expect of each rule, and without privacy, on the bundled scores."""
+    return _outlook(choice, "epsilon", (choice.epsilon,), score).points[choice.epsilon]
 
 
-def _sentence(ahead: Outlook, epsilon: float) -> str:
-    here = ahead.at(DEFAULT, epsilon)
-    return (
-        f"**{here.mean_size:.2f} diagnoses** in a set on average, the true one in **{100 * here.coverage:.1f}%** of "
-        "them. Each bar: how often this diagnosis would be in the set."
-    )
+def show_curves(choice: Choice, over: str, key: str, score: ClassScore = LAC, *, beside: bool = False) -> None:
+    """Set size and coverage against ε, α or n, with a mark at the choice, and which line is whose."""
+    here, neutral = getattr(choice, over), choice.at(over, GRIDS[over][0])  # moving along a curve leaves the curve
+    curve, point = _outlook(neutral, over, GRIDS[over], score), _outlook(neutral, over, (here,), score)
+    ahead = Outlook(over, curve.points | point.points)
+    places = st.columns(len(QUANTITIES)) if beside else [st.container() for _ in QUANTITIES]
+    for place, (quantity, title) in zip(places, QUANTITIES.items(), strict=True):
+        place.plotly_chart(
+            outlook_figure(ahead, quantity, here, alpha=choice.alpha),
+            key=f"{key}_{quantity}",
+            config={"displayModeBar": False},
+            alt=f"{title.capitalize()} against {AGAINST[over]} for each rule, with a mark at {here:g}",
+        )
+    st.html("".join(f'<span class="line">{_line(look_of(name))}</span>' for name in point.points[here]) + _LINES)
+
+
+def _line(look: Look) -> str:
+    stroke = {"dot": "dotted", "dash": "dashed"}.get(look.dash, "solid")
+    return f'<span style="border-top: 3px {stroke} {look.colour}"></span>{html.escape(look.name)}'
+
+
+@st.cache_data(show_spinner=False, max_entries=500)
+def _outlook(choice: Choice, over: str, values: tuple[float, ...], score: ClassScore) -> Outlook:
+    return outlook(Labelled.of(session.bundled_scores(), score), choice, over, values)
 
 
 def _comparable() -> BaseCalibration | None:

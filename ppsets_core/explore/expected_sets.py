@@ -16,7 +16,7 @@ from ppsets_core.explore.style import AXES, BLUE, GOAL, GREY, ORANGE, VERMILLION
 from ppsets_core.method.bins import Runs, bin_index, limit, runs_around
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.method.rules.mechanism import run_probabilities
-from ppsets_core.method.sets import conformal_rank, conformity_scores
+from ppsets_core.method.sets import conformal_rank
 from ppsets_core.progress import Progress
 
 _LOOKS = ((VERMILLION, "diamond"), (BLUE, "circle"), (GREY, "x"), (ORANGE, "square"))
@@ -45,18 +45,22 @@ def nonprivate_sets(
 ) -> ExpectedSets:
     """With ordinary split conformal, for all together or for each diagnosis."""
     curves = _Curves(records)
-    found = []
-    for _ in range(repetitions):
-        picked = rng.integers(len(curves.scores), size=n)
-        parts = [picked[curves.labels[picked] == c] for c in range(curves.classes)] if each else [picked]
-        thresholds = [_conformal(np.sort(curves.scores[part]), alpha) for part in parts]
-        found.append([curves.at(c, thresholds[c if each else 0]) for c in range(curves.classes)])
-    return curves.means(np.array(found))
+    order = np.argsort(curves.scores, kind="stable")
+    scores, labels = curves.scores[order], curves.labels[order]
+    times = rng.multinomial(n, np.full(len(scores), 1 / len(scores)), size=repetitions)
+    found, together = np.empty((repetitions, curves.classes, 2)), _conformal(scores, times, alpha)
+    for c in range(curves.classes):
+        thresholds = _conformal(scores, times * (labels == c), alpha) if each else together
+        found[:, c] = [curves.at(c, threshold) for threshold in thresholds]
+    return curves.means(found)
 
 
-def _conformal(scores: np.ndarray, alpha: float) -> float:
-    rank = conformal_rank(len(scores), alpha)
-    return float(scores[rank - 1]) if rank <= len(scores) else 1.0
+def _conformal(scores: np.ndarray, times: np.ndarray, alpha: float) -> np.ndarray:
+    """The threshold of each data set, in which each of the scores, in rising order, stands so many times."""
+    upto = np.cumsum(times, axis=1)
+    ranks = np.array([conformal_rank(int(n), alpha) for n in upto[:, -1]])
+    places = (upto < ranks[:, None]).sum(axis=1)
+    return np.append(scores, 1.0)[places]
 
 
 class _Curves:
@@ -64,10 +68,10 @@ class _Curves:
 
     def __init__(self, records: Labelled) -> None:
         self.labels, self.classes = records.labels, records.probabilities.shape[1]
-        self.scores = conformity_scores(records.probabilities, records.labels)
+        self.scores = records.scores
         self.shares = np.bincount(self.labels, minlength=self.classes) / len(self.labels)
         self.own = [np.sort(self.scores[self.labels == c]) for c in range(self.classes)]
-        self._all = [np.sort(column) for column in (1 - records.probabilities).T]
+        self._all = [np.sort(column) for column in records.score.of_classes(records.probabilities).T]
         self._half = records.half_precision
 
     def at(self, c: int, threshold: float) -> list[float]:
@@ -76,13 +80,13 @@ class _Curves:
         return [int(np.searchsorted(values, upto, side="right")) / max(1, len(values)) for values in pair]
 
     def over_runs(self, c: int, runs: Runs, m: int) -> np.ndarray:
-        """What `at` gives, averaged over the edges of each run of bins."""
-        shares, limits = [], limit(np.arange(1, m + 1) / m, self._half)
+        """What `at` gives, averaged over the edges of each run of bins; (runs, 2)."""
+        shares, edges = [], np.stack([runs.last, runs.first - 1])
         for values in (self._all[c], self.own[c]):
-            joins = 1 + np.searchsorted(limits, values)  # the first edge whose set has them
-            upto = np.cumsum(np.cumsum(np.bincount(joins, minlength=m + 1)))
-            summed = upto[runs.last] - upto[runs.first - 1]
-            shares.append(summed / np.maximum(runs.bins, 1) / max(1, len(values)))
+            joins = _first_edges(values, m, self._half)
+            inside = np.searchsorted(joins, edges, side="right")
+            last, before = inside * (edges + 1) - np.append(0, np.cumsum(joins))[inside]  # summed over all edges so far
+            shares.append((last - before) / np.maximum(runs.bins, 1) / max(1, len(values)))
         return np.stack(shares, axis=-1)
 
     def means(self, found: np.ndarray) -> ExpectedSets:
@@ -107,8 +111,9 @@ def _private(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetition
             these = np.flatnonzero(drawn == count)
             runs = _sampled_runs(scores, count, chosen.m, rng, len(these))
             law = run_probabilities(chosen.mechanism if together else chosen.mechanism_for(count), runs, count)
+            first = Runs(runs.first[0], runs.last[0], runs.below[0], runs.upto[0])  # all have the same bins
             for c in classes:
-                found[these, c] = np.einsum("rj,rjk->rk", law, curves.over_runs(c, runs, chosen.m))
+                found[these, c] = law @ curves.over_runs(c, first, chosen.m)
     return found
 
 
@@ -121,14 +126,19 @@ def chances_in_set(
     """
     if chosen.is_trivial:
         return np.ones(probabilities.shape)
-    runs = _sampled_runs(conformity_scores(records.probabilities, records.labels), chosen.n, chosen.m, rng, repetitions)
-    law = run_probabilities(chosen.mechanism, runs, chosen.n) / np.maximum(runs.bins, 1)
-    change = np.zeros(chosen.m + 1)
-    np.add.at(change, runs.first - 1, law)
-    np.add.at(change, runs.last, -law)
-    at_most = np.append(0.0, np.cumsum(np.cumsum(change[:-1])) / repetitions)
-    limits = limit(np.arange(1, chosen.m + 1) / chosen.m, records.half_precision)
-    return 1 - at_most[np.searchsorted(limits, 1 - probabilities)]
+    runs = _sampled_runs(records.scores, chosen.n, chosen.m, rng, repetitions)
+    law = run_probabilities(chosen.mechanism, runs, chosen.n) / np.maximum(runs.bins, 1) / repetitions
+    scores = records.score.of_classes(probabilities)
+    joins = _first_edges(scores.ravel(), chosen.m, records.half_precision)
+    from_there = [(law * np.maximum(runs.last - np.maximum(runs.first, join) + 1, 0)).sum() for join in joins]
+    return np.reshape(from_there, scores.shape)
+
+
+def _first_edges(values: np.ndarray, m: int, half_precision: bool) -> np.ndarray:
+    """The first of the m edges whose set has each of the values, compared as `limit` does."""
+    edge = bin_index(np.clip(values - limit(0.0, half_precision), 0, 1), m)
+    edge -= (edge > 1) & (limit((edge - 1) / m, half_precision) >= values)
+    return edge + (limit(edge / m, half_precision) < values)
 
 
 def _sampled_runs(scores: np.ndarray, n: int, m: int, rng: np.random.Generator, repetitions: int) -> Runs:
@@ -202,7 +212,7 @@ def tradeoff_map(
 
 def tradeoff_figure(found: TradeoffMap) -> go.Figure:
     """Darker is larger sets. Where nothing can be promised there is no colour, and a grey cross at each point."""
-    fig = figure(AXES["epsilon"], "share α that may be missed", height=480)
+    fig = figure(AXES["epsilon"], AXES["alpha"], height=480)
     x, y = np.log10(found.epsilons), np.log10(found.alphas)
     fig.add_contour(
         x=x,

@@ -6,6 +6,7 @@ import numpy as np
 
 from ppsets_core.data import Records
 from ppsets_core.errors import InputError
+from ppsets_core.scores import LAC, ClassScore
 
 MOST_SIMULATED = 100_000
 GROUPS, ALIKE = 100, 10
@@ -15,17 +16,22 @@ GROUP_SIGNAL, CLASS_SIGNAL = 3.1, 2.91
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Probabilities (N, K), class numbers (N,), and whether the probabilities were stored as float16."""
+    """Probabilities (N, K), class numbers (N,), whether they were stored as float16, and the score to calibrate."""
 
     probabilities: np.ndarray
     labels: np.ndarray
     half_precision: bool = False
+    score: ClassScore = LAC
 
     @classmethod
-    def of(cls, records: Records) -> "Labelled":
+    def of(cls, records: Records, score: ClassScore = LAC) -> "Labelled":
         if records.probabilities is None or records.labels is None:
             raise InputError(f"{records.source} has scores only; sets need a probability for each diagnosis.")
-        return cls(records.probabilities, records.labels, records.half_precision)
+        return cls(records.probabilities, records.labels, records.half_precision, score)
+
+    @property
+    def scores(self) -> np.ndarray:
+        return self.score.of_labels(self.probabilities, self.labels)
 
     def __len__(self) -> int:
         return len(self.labels)

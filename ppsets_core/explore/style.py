@@ -15,7 +15,7 @@ GREY = "#808080"
 FAINT = "rgba(128, 128, 128, 0.25)"
 SEQUENCE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
 GOAL = {"color": GREEN, "dash": "longdash", "width": 2}
-AXES = {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}
+AXES = {"epsilon": "privacy loss ε", "alpha": "allowed miss rate α", "m": "bins m", "n": "calibration records n"}
 
 
 @dataclass(frozen=True)

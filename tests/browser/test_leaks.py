@@ -116,7 +116,7 @@ def test_marked_values_stay_on_the_screen_that_gave_them(new_page, tmp_path):
         ui.button(page, "Classify 60 X-rays").press("Enter")
         ui.button(page, "Cancel").press("Enter")
         ui.press(page, "Classify 60 X-rays")
-        page.get_by_text("Records used").wait_for(timeout=ui.LONG)
+        page.get_by_text(" used: ").wait_for(timeout=ui.LONG)
         ui.settle(page)
         name_it(page, "ward B", "20")
         ui.calibrate(page)

@@ -1,5 +1,7 @@
 """The trade-offs: their numbers against those of the method, and their figures by what they draw."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,9 +36,10 @@ from ppsets_core.explore.level_curves import (
     release_view,
 )
 from ppsets_core.explore.style import look_of
-from ppsets_core.explore.what_if import outlook, outlook_figure
+from ppsets_core.explore.what_if import GRIDS, Choice, outlook, outlook_figure
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES
+from ppsets_core.scores import class_score
 from tests.explore.third_rule import ThirdRule
 
 RECORDS = simulated_records(3000, 3, 1.5, np.random.default_rng(3))
@@ -93,11 +96,13 @@ def test_expected_sets_agree_with_random_splits(method, per):
         assert ours.coverage_by_class == pytest.approx(np.nanmean(theirs.coverage_by_class, axis=0), abs=0.02), name
 
 
-@pytest.mark.parametrize("method", list(RULES))
-def test_chances_in_a_set_are_those_of_many_simulated_releases(method):
+@pytest.mark.parametrize(("method", "score"), [*((rule, "lac") for rule in RULES), ("sharp", "aps")])
+def test_chances_in_a_set_are_those_of_many_simulated_releases(method, score):
     records, planned = bundled_scores(), plan(300, 0.1, 1.0, method=method)
+    by = class_score(score)
+    records = replace(records, scores=by.of_labels(records.probabilities, records.labels), score=by)
     doubtful = np.array([[p, 0.95 - p, 0.05] for p in np.linspace(0.55, 0.95, 9)])
-    exact = chances_in_set(Labelled.of(records), planned, doubtful, rng(), repetitions=500)
+    exact = chances_in_set(Labelled.of(records, by), planned, doubtful, rng(), repetitions=500)
     draws, inside = rng(3), np.zeros(doubtful.shape)
     for _ in range(1000):
         drawn = simulate(chosen(records, draws.integers(len(records), size=300)), planned, draws)
@@ -107,15 +112,20 @@ def test_chances_in_a_set_are_those_of_many_simulated_releases(method):
     assert chances_in_set(Labelled.of(records), plan(5, 0.1, 0.1), doubtful, rng()).all()
 
 
-def test_an_outlook_has_every_rule_at_the_choice_and_marks_it():
-    ahead = outlook(Labelled.of(bundled_scores()), 300, 0.1, 0.7)
-    assert 0.7 in ahead.epsilons
-    assert set(ahead.series) == {*RULES, NONPRIVATE}
-    sizes = [ahead.at(series, 0.7).mean_size for series in (NONPRIVATE, "sharp", "paper")]
+@pytest.mark.parametrize(
+    ("over", "here", "per"),
+    [("epsilon", 0.7, None), ("epsilon", 0.7, DIAGNOSIS), ("alpha", 0.15, None), ("n", 300, None)],
+)
+def test_an_outlook_has_every_rule_at_the_choice_and_marks_it(over, here, per):
+    ahead = outlook(Labelled.of(bundled_scores()), Choice(300, 0.1, 0.7, per), over, (*GRIDS[over][:2], here))
+    rules = ["sharp"] if per else list(RULES)
+    assert list(ahead.points[here]) == [*rules, NONPRIVATE]
+    sizes = [ahead.points[here][series].mean_size for series in (NONPRIVATE, *rules)]
     assert sizes == sorted(sizes)
-    fig = outlook_figure(ahead, "mean_size", 0.7)
+    fig = outlook_figure(ahead, "mean_size", here, alpha=0.1)
     marks = [(trace.x[0], trace.y[0]) for trace in fig.data if trace.mode == "markers"]
-    assert marks == [(0.7, ahead.at(rule, 0.7).mean_size) for rule in RULES]
+    assert marks == [(here, ahead.points[here][rule].mean_size) for rule in rules]
+    assert [trace.name for trace in outlook_figure(ahead, "coverage", here, alpha=0.1).data][-1] == "asked for"
 
 
 def test_sizes_grow_with_privacy_up_to_every_class():

@@ -1,6 +1,7 @@
 """What a screen says and offers, as AppTest sees it; and waiting for work that a click started."""
 
 import io
+import re
 import time
 from pathlib import Path
 
@@ -54,6 +55,12 @@ def field(elements, start: str):
     """The one text or number field whose key starts so."""
     (found,) = [each for each in elements if each.key and each.key.startswith(start)]
     return found
+
+
+def records_read(at: AppTest) -> list[str | None]:
+    """How many records Calibrate has read, of how many patients, and how many it uses; [] without any."""
+    counts = r"\*\*([\d,]+)\*\* records(?: of \*\*([\d,]+)\*\* patients)? · \*\*([\d,]+)\*\* used"
+    return [each for one in at.markdown if (found := re.match(counts, one.value)) for each in found.groups()]
 
 
 def labels(at: AppTest) -> list[str]:

@@ -8,8 +8,9 @@ import pytest
 from ppsets_core import calibrate, plan, simulate, smallest_epsilon
 from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.method.sets import conformal_rank
+from ppsets_core.scores import score_named
 from tests.ledger.spending import records_of, spend
-from tests.pages.driving import button, labels, metrics, texts
+from tests.pages.driving import button, labels, metrics, records_read, release, texts
 
 SCORES = np.linspace(0, 1, 500)
 
@@ -18,19 +19,43 @@ def test_plans_of_both_rules_follow_the_sliders(upload):
     at = upload(700)
     at.slider(key="alpha").set_value(0.2).run()
     at.select_slider(key="epsilon").set_value(0.8).run()
-    plans = [plan(700, 0.2, 0.8, method=rule) for rule in RULES]
-    said = texts(at).replace("*", "")
-    for chosen in plans:
-        assert f"Bins m: {chosen.m:,}" in said
-        assert f"level: {chosen.level:.4f}" in said
-    assert f"γ: {plan(700, 0.2, 0.8, method='paper').gamma:.4g}" in said
+    sharp, paper = (plan(700, 0.2, 0.8, method=rule) for rule in RULES)
+    rank, shown, said = conformal_rank(700, 0.2), metrics(at), texts(at).replace("*", "")
+    assert (shown["m*"], shown["γ*"]) == ([f"{sharp.m:,}"], ["none"])
+    assert f"The paper's rule: m {paper.m:,} · γ {paper.gamma:.3g} · set size" in said
+    for chosen in (sharp, paper):
+        assert f"level {chosen.level:.4f}" in said
+        assert f"Extra margin for privacy: {round(chosen.level * 700 - rank, 1):g} of 700 records" in said
     assert "about rank " in said, "the paper's level lies between two ranks"
-    rank, shown = conformal_rank(700, 0.2), metrics(at)
-    assert shown["Extra margin for privacy"] == [
-        f"{round(chosen.level * 700 - rank, 1):g} of 700 records" for chosen in plans
-    ]
-    assert shown["Coverage promised"] == [f"≥ {100 * chosen.coverage_lower:.1f}%" for chosen in plans]
-    assert shown["Coverage expected"] == [f"{100 * chosen.coverage_expected:.1f}%" for chosen in plans]
+    at.radio(key="rule").set_value("paper").run()
+    shown = metrics(at)
+    assert (shown["m*"], shown["γ*"]) == ([f"{paper.m:,}"], [f"{paper.gamma:.3g}"])
+    assert shown["Promised"] == [f"≥ {100 * paper.coverage_lower:.1f}%"]
+    assert shown["Expected"] == [f"{100 * paper.coverage_expected:.1f}%"]
+    assert f"The sharp rule: m {sharp.m:,} · γ none" in texts(at).replace("*", "")
+
+
+def test_one_threshold_for_all_says_what_each_diagnosis_gets_before_and_after(at, ledger):
+    assert "By diagnosis (CoronaHack): Bacterial pneumonia 93% · Normal 100% · Viral pneumonia 80%" in texts(
+        at
+    ).replace("**", "")
+    assert texts(at).count(":material/warning:") == 1
+    at.radio(key="promise").set_value("each diagnosis").run()
+    assert "By diagnosis" not in texts(at)
+    at.radio(key="promise").set_value("all patients together").run()
+    release(at)
+    assert texts(at).count("By diagnosis (CoronaHack): Bacterial pneumonia") == 2
+
+
+@pytest.mark.parametrize("score", ["aps", "raps"])
+def test_another_score_is_calibrated_and_its_sets_are_shown_on_diagnose(at, ledger, score):
+    assert at.radio(key="score").value == "lac"
+    at.radio(key="score").set_value(score).run()
+    release(at)
+    (made,) = ledger.releases()
+    assert made.calibration.score == score_named(score)
+    at.switch_page("pages/diagnose.py").run()
+    assert not at.error
 
 
 def test_sharp_rule_is_preselected_and_m_and_gamma_can_be_set(upload):
@@ -39,7 +64,7 @@ def test_sharp_rule_is_preselected_and_m_and_gamma_can_be_set(upload):
     at.number_input(key="own_m").set_value(1000).run()
     at.number_input(key="own_gamma").set_value(0.25).run()
     level = plan(700, 0.1, 1.0, method="paper", m=1000, gamma=0.25).level
-    assert f"level: {level:.4f}" in texts(at).replace("*", "")
+    assert f"level {level:.4f}" in texts(at)
     at.number_input(key="exact_epsilon").set_value(1.234).run()
     assert at.select_slider(key="epsilon").value == 1.234
     assert at.number_input(key="exact_epsilon").value is None
@@ -79,12 +104,12 @@ def test_choices_are_kept_when_the_screen_is_left_and_a_file_is_forgotten_when_r
     at.radio(key="rule").set_value("paper").run()
     at.switch_page("pages/ledger.py").run()
     at.switch_page("pages/calibrate.py").run()
-    assert metrics(at)["Records read"] == ["700"]
+    assert records_read(at)[0] == "700"
     assert (at.select_slider(key="epsilon").value, at.radio(key="rule").value) == (0.9, "paper")
     at.file_uploader(key="score_file").set_value(("b.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
-    assert metrics(at)["Records read"] == ["2"]
+    assert records_read(at)[0] == "2"
     at.file_uploader(key="score_file").clear().run()
-    assert "Records read" not in metrics(at)
+    assert records_read(at) == []
 
 
 def load(at, content: bytes):

@@ -1,41 +1,37 @@
-"""Every rule's plan side by side: public, free, and redrawn with every move of a slider."""
+"""The plan that follows the sliders: its picture, its numbers, and what is behind them. Public and free."""
 
 import numpy as np
 import streamlit as st
 
 from pages.widgets.session import bundled_scores
 from pages.widgets.settings import EACH, TOGETHER, apply_epsilon, choose_radio, kept
+from pages.widgets.what_if import show_curves
 from ppsets_core import FileError, InputError, Plan, plan, smallest_epsilon
 from ppsets_core.data.counts import DescribedRecords
 from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets
 from ppsets_core.explore.labelled import Labelled
+from ppsets_core.explore.what_if import Choice
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES, GroupRule
 from ppsets_core.method.sets import conformal_rank
-from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
+from ppsets_core.scores import SCORES, ClassScore
+from ppsets_core.wording import class_names, familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
 
-NUMBERS_HELP = (
-    "m\\* is the number of steps between 0 and 1 at which the threshold may lie, γ\\* the share of the error allowance "
-    "that is kept for the noise; both are chosen from n, α and ε alone. The level is the share of scores that the "
-    "threshold aims to reach."
-)
-SIZE_HELP = (
-    "Diagnoses in a set with as many records of the bundled CoronaHack scores, an example of 3 diagnoses; "
-    "± is a 95% margin of the mean."
-)
 NOVELTY_HELP = (
     "A second threshold is released with the others: X-rays above it are marked as unfamiliar when they are diagnosed, "
     "and an alarm is raised where too many are. It takes its share of the same ε. 0 leaves it out."
 )
-EXPECTED_HELP = "What to expect if the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
-MARGIN_HELP = "How many more records the threshold aims to reach than it would without privacy."
-PROMISE_HELP = "Together, one diagnosis may get more coverage and another less. For each, all get what was asked for."
+EXPECTED_HELP = "If the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
+SIZE_HELP = "Diagnoses in a set, on as many of the public CoronaHack scores; ± is a 95% margin of the mean."
+M_HELP = "The threshold is one of m evenly spaced values. m\\* is the best m for n, α and ε."
+GAMMA_HELP = "The share of the error allowance that the paper's rule keeps for the noise."
 EACH_HELP = "Changing one record's diagnosis changes two classes, so each class is drawn with half of ε."
+PROMISE_HELP = "Together, one diagnosis may get more coverage and another less. For each, all get what was asked for."
+SCORE_HELP = (
+    "How a probability becomes a score. lac: smallest sets. aps: larger sets where the model is unsure. "
+    "raps: like aps, with fewer very large sets."
+)
 ALWAYS_LARGE = 0.995
-
-
-def rule_title(rule: str) -> str:
-    return f"The {RULES[rule].label}"
 
 
 def make_plans(
@@ -54,61 +50,93 @@ def make_plans(
     return plans
 
 
-def show_plans(plans: dict[str, Plan], chosen: str, m: int | None, gamma: float | None, unit: str) -> None:
-    """Show every rule's plan, side by side."""
-    for column, (rule, planned) in zip(st.columns(len(plans)), plans.items(), strict=True):
-        with column.container(border=True, key=f"plan_{rule}", height="stretch"):
-            marked = "  :primary-badge[:material/check: chosen]" if rule == chosen else ""
-            st.markdown(f"**{rule_title(rule)}**{marked}")
-            st.caption(RULES[rule].sentence)
-            if planned.is_trivial:
-                _show_trivial(planned, m, gamma)
-                _offer_other(rule, plans, chosen)
-                continue
-            show = _show_plan if planned.per is None else _show_plan_for_each
-            show(planned, unit)
-            if planned.novelty is not None:
-                st.caption(familiar_or_not(planned))
+def show_plan(
+    plans: dict[str, Plan], rule: str, m: int | None, gamma: float | None, unit: str, score: ClassScore
+) -> None:
+    """The picture above the numbers, which are there first."""
+    chosen, picture = plans[rule], st.container()
+    with st.container(key="plan"):
+        if chosen.is_trivial:
+            _show_trivial(chosen, m, gamma)
+            _offer_other(plans)
+        else:
+            found = _expected_sets(chosen, score)
+            _numbers(chosen, found)
+            if found is not None and chosen.per is None:
+                st.markdown(by_diagnosis(found.coverage_by_class, 1 - chosen.alpha))
+        for name in RULES:
+            if name != rule:
+                st.markdown(f":small[{_in_short(plans.get(name) or _together(chosen, name), score)}]")
+    with st.popover("Behind these numbers"):
+        for planned in plans.values():
+            st.markdown(_behind(planned, unit))
+    with picture:
+        show_curves(Choice(chosen.n, chosen.alpha, chosen.epsilon, chosen.per), "epsilon", "plan", score, beside=True)
 
 
-def _show_plan(planned: Plan, unit: str) -> None:
-    assert planned.level is not None
-    n, rank = planned.n, conformal_rank(planned.n, planned.alpha)
+def _numbers(planned: Plan, found: ExpectedSets | None) -> None:
     with st.container(horizontal=True, gap="medium"):
-        _show_coverage(planned)
-        margin = f"{price_in_ranks(planned):,.1f}".removesuffix(".0")
-        st.metric("Extra margin for privacy", f"{margin} of {n:,} records", help=MARGIN_HELP, width="content")
-    gamma = "none needed" if planned.gamma is None else f"{planned.gamma:.4g}"
-    st.markdown(f"Bins m\\*: **{planned.m:,}** · γ\\*: **{gamma}** · level: **{planned.level:.4f}**", help=NUMBERS_HELP)
-    aim = planned.level * n  # the paper's level lies between two ranks
-    about = "" if abs(aim - round(aim)) < 1e-6 else "about "
-    st.write(
-        f"It aims at {about}rank {aim:,.0f} of the {n:,} scores; without privacy {rank:,} is enough. "
-        f"{guarantee(planned, unit)}"
-    )
-
-
-def _show_plan_for_each(planned: Plan, unit: str) -> None:
-    """Nothing here depends on how many records each diagnosis has: that is private."""
-    with st.container(horizontal=True, gap="medium"):
-        _show_coverage(planned)
-        st.metric("ε for each diagnosis", f"{planned.threshold_epsilon / 2:g}", help=EACH_HELP, width="content")
-    st.markdown(f"Bins m\\*: **{planned.m:,}** · diagnoses: **{planned.groups}**", help=NUMBERS_HELP)
-    st.write(guarantee(planned, unit))
-    if planned.coverage_expected > ALWAYS_LARGE:
+        st.metric("Promised", f"≥ {100 * planned.coverage_lower:.1f}%", width="content")
+        st.metric("Expected", f"{100 * planned.coverage_expected:.1f}%", help=EXPECTED_HELP, width="content")
+        if found is not None:
+            st.metric("Set size", with_margin(found.mean_size, found.margin), help=SIZE_HELP, width="content")
+        st.metric("m\\*", f"{planned.m:,}", help=M_HELP, width="content")
+        if planned.per is None:
+            st.metric("γ\\*", _gamma(planned), help=GAMMA_HELP, width="content")
+        else:
+            st.metric("ε for each", f"{planned.threshold_epsilon / 2:g}", help=EACH_HELP, width="content")
+    if planned.per is not None and planned.coverage_expected > ALWAYS_LARGE:
         words = "Too few records for each diagnosis at this α and ε: sets will leave almost nothing out."
         st.warning(words, icon=":material/block:")
 
 
-def _show_coverage(planned: Plan) -> None:
-    st.metric("Coverage promised", f"≥ {100 * planned.coverage_lower:.1f}%", width="content")
-    st.metric("Coverage expected", f"{100 * planned.coverage_expected:.1f}%", help=EXPECTED_HELP, width="content")
-    if (found := _expected_sets(planned)) is not None:
-        st.metric("Set size expected", with_margin(found.mean_size, found.margin), help=SIZE_HELP, width="content")
+def by_diagnosis(covered: np.ndarray, asked: float) -> str:
+    """Coverage of each diagnosis on the public scores, marked where it is below what was asked for."""
+    each = zip(class_names(bundled_scores().classes), covered, strict=True)
+    told = [
+        f"{name} **{share:.0%}**" + (" :material/warning:" if share < asked - 0.005 else "") for name, share in each
+    ]
+    return f"By diagnosis (CoronaHack): {' · '.join(told)}"
+
+
+def _in_short(planned: Plan, score: ClassScore) -> str:
+    """A rule that is not chosen, in a line."""
+    start = f"The {RULES[planned.method].label}: "
+    if planned.is_trivial:
+        return start + "too few records."
+    found = _expected_sets(planned, score)
+    size = "" if found is None else f" · set size {found.mean_size:.2f}"
+    return f"{start}m\\* {planned.m:,} · γ\\* {_gamma(planned)}{size} · promised ≥ {100 * planned.coverage_lower:.1f}%"
+
+
+def _gamma(planned: Plan) -> str:
+    return "none" if planned.gamma is None else f"{planned.gamma:.3g}"
+
+
+def _together(planned: Plan, rule: str) -> Plan:
+    """By a rule that cannot give a promise to each: to all together."""
+    return plan(planned.n, planned.alpha, planned.epsilon, method=rule)
+
+
+def _behind(planned: Plan, unit: str) -> str:
+    """How far the rule aims above ordinary calibration, and the whole promise."""
+    title = f"**The {RULES[planned.method].label}.** {RULES[planned.method].sentence}"
+    aim = ""
+    if planned.level is not None and not planned.is_trivial:
+        rank, n = planned.level * planned.n, planned.n  # the paper's level lies between two ranks
+        about = "" if abs(rank - round(rank)) < 1e-6 else "about "
+        margin = f"{price_in_ranks(planned):,.1f}".removesuffix(".0")
+        aim = (
+            f"It aims at level {planned.level:.4f}: {about}rank {rank:,.0f} of {n:,} scores, where "
+            f"{conformal_rank(n, planned.alpha):,} is enough without privacy. "
+            f"Extra margin for privacy: {margin} of {n:,} records. "
+        )
+    novelty = "" if planned.novelty is None else f" {familiar_or_not(planned)}"
+    return f"{title} {aim}{guarantee(planned, unit)}{novelty}"
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _expected_sets(planned: Plan) -> ExpectedSets | None:
+def _expected_sets(planned: Plan, score: ClassScore) -> ExpectedSets | None:
     """On the bundled public scores; None for another number of diagnoses than theirs."""
     try:
         public = bundled_scores()
@@ -116,7 +144,7 @@ def _expected_sets(planned: Plan) -> ExpectedSets | None:
         return None
     if planned.per is not None and planned.groups != len(public.classes):
         return None
-    return expected_sets(Labelled.of(public), planned, np.random.default_rng(0))
+    return expected_sets(Labelled.of(public, score), planned, np.random.default_rng(0))
 
 
 def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:
@@ -131,10 +159,10 @@ def _show_trivial(planned: Plan, m: int | None, gamma: float | None) -> None:
         st.button(f"Use ε = {enough:g}", key=f"apply_{planned.method}", on_click=apply_epsilon, args=(enough,))
 
 
-def _offer_other(rule: str, plans: dict[str, Plan], chosen: str) -> None:
-    """Offer the other rule where the chosen one has too few records."""
+def _offer_other(plans: dict[str, Plan]) -> None:
+    """Offer another rule where the chosen one has too few records."""
     for other, planned in plans.items():
-        if rule == chosen and not planned.is_trivial:
+        if not planned.is_trivial:
             words, chosen_rule = f"Use the {RULES[other].label}: these are enough", {"rule": other}
             st.button(words, key=f"use_{other}", on_click=st.session_state.update, args=(chosen_rule,))
 
@@ -145,30 +173,31 @@ def choose_promise(records: DescribedRecords) -> int | None:
         st.caption("The promise holds for all patients together; for each diagnosis it needs labels, not scores only.")
         return None
     promise = choose_radio("The promise holds for", [TOGETHER, EACH], "promise", help=PROMISE_HELP)
-    if promise == TOGETHER:
-        return None
-    st.caption("Each diagnosis gets its own threshold, so sets are larger, most of all where it has few records.")
-    return len(records.classes)
+    return None if promise == TOGETHER else len(records.classes)
 
 
 def choose_novelty(records: DescribedRecords) -> float:
     """The share of ε that a novelty threshold gets; 0 where the records do not say how unfamiliar each is."""
-    known = records.has_novelty
+    if not records.has_novelty:
+        return 0.0
     key, so_far = "novelty_share", kept("novelty_share", 0.0)
     look = ("Share of ε for a private novelty threshold", 0.0, 0.5, so_far, 0.05, "percent", key, NOVELTY_HELP)
-    share = st.slider(*look, disabled=not known, persist_state="session")
-    if not known:
-        st.caption("These records have no column `novelty`, so all of ε goes to the thresholds.")
-    return round(share, 6) if known else 0.0
+    return round(st.slider(*look, persist_state="session"), 6)
 
 
 def choose_rule(able: list[str]) -> str:
     """The session's rule, among those that can keep the promise that is asked for."""
     if len(able) > 1:
-        return choose_radio("Rule", able, "rule", rule_title)
+        return choose_radio("Rule", able, "rule", lambda name: RULES[name].label.capitalize())
     others = " and ".join(f"the {rule.label}" for name, rule in RULES.items() if name not in able)
     st.caption(f"Rule: the {RULES[able[0]].label}; {others} would hold for all patients together only.")
     return able[0]
+
+
+def choose_score() -> ClassScore:
+    """One of the scores that need no parameter."""
+    able: dict[str, type[ClassScore]] = {name: one for name, one in SCORES.items() if issubclass(one, ClassScore)}
+    return able[choose_radio("Score", list(able), "score", help=SCORE_HELP)]()
 
 
 def _enough_epsilon(planned: Plan, m: int | None, gamma: float | None) -> float | None:

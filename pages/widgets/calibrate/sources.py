@@ -30,7 +30,7 @@ from ppsets_core.method.counts import Counts
 from ppsets_core.method.plan import Plan
 from ppsets_core.model.folder_records import patients_note, records_of
 from ppsets_core.run import Executor
-from ppsets_core.scores import LAC
+from ppsets_core.scores import LAC, ClassScore
 from ppsets_core.wording import class_names, describe
 from ppsets_core.xrays import XrayFolder, read_folder
 
@@ -73,20 +73,32 @@ def choose_one_each(key: str, on_change: Callable[[], None] | None = None) -> bo
 def summarise(reading: Reading) -> DescribedRecords:
     """Say what was read, before anything is spent, and return the records to calibrate with."""
     chosen = reading.records
-    if isinstance(chosen, Selection):
-        number = chosen.read
-    else:
-        assert isinstance(chosen, Records)
-        chosen = _choose_part(reading, chosen)
-        number = len(chosen)
-        if chosen.patients is not None and choose_one_each("one_per_patient"):
-            chosen = one_per_patient(chosen)
-    _numbers(number, chosen)
-    st.write(_protection(chosen))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if isinstance(chosen, Selection):
+            number = chosen.read
+        else:
+            assert isinstance(chosen, Records)
+            chosen = _choose_part(reading, chosen)
+            number = len(chosen)
+            if chosen.patients is not None and choose_one_each("one_per_patient"):
+                chosen = one_per_patient(chosen)
+        st.markdown(_in_words(number, chosen))
     for note in reading.notes:
         st.caption(as_text(note))
     show_refused(reading.refused)
     return chosen
+
+
+def can_be_scored(records: DescribedRecords) -> bool:
+    """Whether there are probabilities in memory, from which any score can be computed."""
+    return isinstance(records, Records) and records.probabilities is not None and records.labels is not None
+
+
+def scored(records: DescribedRecords, score: ClassScore) -> DescribedRecords:
+    """The same records by this score."""
+    if not isinstance(records, Records) or records.probabilities is None or records.labels is None:
+        return records
+    return replace(records, scores=score.of_labels(records.probabilities, records.labels), score=score)
 
 
 def _choose_part(reading: Reading, read: Records) -> Records:
@@ -103,28 +115,21 @@ def _choose_part(reading: Reading, read: Records) -> Records:
     return read if part == ALL_PARTS else of_split(read, part)
 
 
-def _numbers(read: int, chosen: DescribedRecords) -> None:
-    patients = chosen.patient_count
-    with st.container(horizontal=True, gap="medium"):
-        st.metric("Records read", f"{read:,}", width="content")
-        st.metric("Patients", "unknown" if patients is None else f"{patients:,}", width="content")
-        st.metric("Diagnoses", len(chosen.classes) or "scores only", width="content")
-        st.metric("Records used", f"{len(chosen):,}", help="n in the formulas. It is public.", width="content")
-    if chosen.classes:
-        st.caption("Diagnoses: " + as_text(", ".join(class_names(chosen.classes))))
-
-
-def _protection(chosen: DescribedRecords) -> str:
-    """Say what ε protects: one record, or one patient."""
+def _in_words(read: int, chosen: DescribedRecords) -> str:
+    """How many there are of what, and what ε protects: one record, or one patient."""
+    patients, used = chosen.patient_count, f"**{len(chosen):,}** used"
     if not chosen.has_patients:
-        return "Patients are not named, so ε protects one record: one patient, if each patient has one record."
-    if chosen.unit == "patient":
-        return "One record of each patient is used, so ε protects the patient."
-    return "Every record of a patient is used, so ε protects one record, **not** one patient."
+        protects = "no patients are named, so ε protects one record: one patient, if each has one record"
+    elif chosen.unit == "patient":
+        protects = "ε protects the patient"
+    else:
+        protects = "ε protects one record, **not** one patient"
+    named = "" if patients is None else f" of **{patients:,}** patients"
+    classes = as_text(", ".join(class_names(chosen.classes))) or "scores only"
+    return f"**{read:,}** records{named} · {used}: {protects} · {classes}"
 
 
 def read_bundled() -> Reading:
-    st.write("The bundled model's scores for public CoronaHack X-rays, so their budget is for practice.")
     session.warn_of_other_weights()
     return Reading(DEMO_DATASET, session.bundled_scores("calibration"), id="bundled")
 
