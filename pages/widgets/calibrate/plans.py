@@ -29,7 +29,8 @@ EACH_HELP = "Changing one record's diagnosis changes two classes, so each class 
 PROMISE_HELP = "Together, one diagnosis may get more coverage and another less. For each, all get what was asked for."
 SCORE_HELP = (
     "How a probability becomes a score. lac: smallest sets. aps: larger sets where the model is unsure. "
-    "raps: like aps, with fewer very large sets."
+    "raps: like aps, with fewer very large sets. Their scores crowd near 1, where a private threshold is coarse: see "
+    "the set size."
 )
 ALWAYS_LARGE = 0.995
 
