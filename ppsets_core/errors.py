@@ -31,6 +31,15 @@ class BudgetError(LedgerError):
     """The release would exceed the data set's privacy budget; nothing was drawn or charged."""
 
 
+class RepeatError(LedgerError):
+    """An identical release was paid for before and can be used again for free; nothing was drawn or charged."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.args[0]} If these are other records, or to draw anew and pay again: --again, in Python again=True."
+        )
+
+
 class AccessError(LedgerError):
     """The person may not do this, or is no longer logged in; nothing was drawn, charged or changed."""
 

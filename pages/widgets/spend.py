@@ -19,8 +19,9 @@ from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger, PpsetsError
 from ppsets_core.access import STEWARD
 from ppsets_core.background import Cancelled, JobProgress
+from ppsets_core.errors import RepeatError
 from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.ledger import LONGEST_REASON
+from ppsets_core.ledger.ledger import LONGEST_REASON, Asked
 from ppsets_core.wording import weak_budget
 
 Prepared = TypeVar("Prepared")
@@ -63,6 +64,12 @@ class Spending:
     is_confirmed: bool = False
     result: Any = None
     refusal: str = ""
+    repeats: str = ""  # which earlier release is identical; a click below it pays again
+
+    @property
+    def asked(self) -> Asked:
+        """What the ledger is told of the click; the click on a repeat's box insists."""
+        return {"request": self.request, "reason": self.reason, "again": bool(self.repeats)}
 
     def carry_out(self, spend: Callable[["Spending"], Any]) -> None:
         """Spend once; None from `spend` means that it is not done yet."""
@@ -72,6 +79,8 @@ class Spending:
             self.result = spend(self)
         except Cancelled:
             self.is_confirmed = False
+        except RepeatError as error:
+            self.repeats, self.is_confirmed = error.args[0], False
         except PpsetsError as error:
             self.refusal, self.is_confirmed = str(error), False
 
@@ -208,18 +217,21 @@ def _confirm(pending: Spending, verb: str, words: str, warnings: tuple[str, ...]
             f"**Spend {terms.price} of the budget of {as_text(terms.account.name)}?** {_in_words(terms.account)}. "
             f"{words}"
         )
-        for warning in filter(None, warnings):
+        for warning in filter(None, (pending.repeats, *warnings)):
             st.warning(as_text(warning))
         st.text_input(why_label(), max_chars=LONGEST_REASON, key=_reason(pending), help=REASON_HELP)
         with st.container(horizontal=True):
             key = f"{terms.step}_spend_{pending.request}"
-            st.button(f"Spend {terms.price} and {verb}", type="primary", key=key, on_click=_agree, args=(pending,))
+            once_more = "once more " if pending.repeats else ""
+            label = f"Spend {terms.price} {once_more}and {verb}"
+            st.button(label, type="primary", key=f"{key}{once_more}", on_click=_agree, args=(pending, once_more))
             st.button("Cancel", key=f"{terms.step}_cancel", on_click=clear_pending, args=(terms.step,))
 
 
-def _agree(pending: Spending) -> None:
-    """Confirm, unless an earlier click of a double click has been refused or carried out."""
-    if st.session_state.get(_pending(pending.terms.step)) is not pending or pending.refusal not in ("", NO_REASON):
+def _agree(pending: Spending, once_more: str) -> None:
+    """Confirm, unless an earlier click of a double click has been refused or carried out, or found a repeat."""
+    is_late = bool(pending.repeats) != bool(once_more) or pending.refusal not in ("", NO_REASON)
+    if st.session_state.get(_pending(pending.terms.step)) is not pending or is_late:
         return
     pending.reason = st.session_state.get(_reason(pending), "")
     lacks_reason = login_is_configured() and not pending.reason.strip()  # a training would hear of it late

@@ -32,6 +32,10 @@ def add_account(parser: argparse.ArgumentParser, file: str, only: str = "") -> N
     add_reason(parser)
 
 
+def add_again(parser: argparse.ArgumentParser, only: str = "") -> None:
+    parser.add_argument("--again", action="store_true", help=f"{only}pay and draw anew what was released before")
+
+
 def known(account: Account | None, name: str) -> Account:
     """Refuse a new data set without a budget."""
     if account is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ppsets_core.commands import say
-from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
+from ppsets_core.commands.account import add_account, add_again, known, say_budget, say_who_is_charged
 from ppsets_core.commands.options import add_cluster, add_target, executor_for, names_in, target
 from ppsets_core.data import one_per_patient, read_scores
 from ppsets_core.data.counts import DescribedRecords, select
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_selection(parser)
     add_account(parser, "score file")
+    add_again(parser)
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
     add_cluster(parser)
 
@@ -71,7 +72,7 @@ def _release(args: argparse.Namespace, records: DescribedRecords) -> int:
         say_who_is_charged(records, account)
     out = _reserve(args.out)
     try:
-        calibration = ledger.release(records, planned, account, reason=args.reason)
+        calibration = ledger.release(records, planned, account, reason=args.reason, again=args.again)
     except BaseException:
         if out:
             out.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
+from ppsets_core.commands.account import add_account, add_again, known, say_budget, say_who_is_charged
 from ppsets_core.commands.files import is_table, open_table, saved_calibration
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data import Records
@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epsilon", type=float, help="with --private: privacy loss of the release")
     parser.add_argument("--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis, with twice the noise")
     add_account(parser, "file", only="with --private: ")
+    add_again(parser, only="with --private: ")
     add_json(parser)
     add_cluster(parser)
 
@@ -98,7 +99,8 @@ def _release(args: argparse.Namespace, records: DescribedRecords, calibration: B
     name = args.dataset or Path(args.patients).stem
     account = known(ledger.account_for(records, name, args.budget), name)
     say_who_is_charged(records, account)
-    check = ledger.check(records, calibration, account, args.epsilon, per=args.by, reason=args.reason)
+    how = {"per": args.by, "reason": args.reason, "again": args.again}
+    check = ledger.check(records, calibration, account, args.epsilon, **how)
     print(_private_json(check, calibration) if args.json else _private_lines(check, calibration))
     say_budget(ledger, account, args.ledger)
     return 0

@@ -81,6 +81,15 @@ class Release:
         return json.loads(self.result)["model"] if self.kind == TRAINING and self.result is not None else None
 
     @property
+    def facts(self) -> tuple[object, ...] | None:
+        """The public facts of what was drawn, by which an identical release is recognised."""
+        if (drawn := self.calibration) is not None:
+            return (drawn.plan, drawn.classes, drawn.score, drawn.model, drawn.unit)
+        if (check := self.check) is not None:
+            return (check.n, check.epsilon, check.per, check.checked, check.model, check.unit)
+        return None
+
+    @property
     def is_once_each(self) -> bool:
         """Whether it is known to use one record of each person, so that nobody loses more than its ε."""
         drawn = self.calibration or self.check

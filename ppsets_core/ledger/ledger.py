@@ -10,7 +10,7 @@ from typing import TypedDict, TypeVar, Unpack
 
 from ppsets_core.access import CURATOR, STEWARD
 from ppsets_core.data.counts import CHANGED
-from ppsets_core.errors import FileError, InputError, LedgerError
+from ppsets_core.errors import FileError, InputError, LedgerError, RepeatError
 from ppsets_core.files.names import clean_name
 from ppsets_core.ledger.accounts import (
     CALIBRATION,
@@ -42,7 +42,7 @@ from ppsets_core.ledger.store import Log, Store, cohort_key, stamp_of
 from ppsets_core.method.calibration import BaseCalibration, Calibration, check_binding, now
 from ppsets_core.method.counts import Countable, Counts, CoverageCounts
 from ppsets_core.method.plan import Plan
-from ppsets_core.method.private_check import CHECK, PrivateCheck, check_can_be_checked, private_check
+from ppsets_core.method.private_check import CHECK, PrivateCheck, check_can_be_checked, digest_of, private_check
 from ppsets_core.method.release import release, untouched
 from ppsets_core.validation import check_name, check_names
 
@@ -59,9 +59,11 @@ class By(TypedDict, total=False):
 
 
 class Asked(By, total=False):
-    """Who spends and why. `request` identifies the click: repeating it returns the same release and costs nothing."""
+    """Who spends and why. `request` identifies the click: repeating it returns the same release and costs nothing.
+    `again`: pay and draw anew, although an identical release was paid for before."""
 
     request: str | None
+    again: bool
 
 
 class Ledger:
@@ -224,12 +226,15 @@ class Ledger:
         plan: as `plan` returns it, for as many records.
         account: who pays, as `account_for` returns it.
         request: identifies the click. Repeating it returns the same release and charges nothing.
+        again: pay and draw anew, although an identical release was paid for before; otherwise that is a `RepeatError`.
         actor, reason: who spends and why; both are stored and exported.
         """
         _check_payment(records, account, asked)
         records.check_plan(plan)
         if plan.is_trivial:
             return release(untouched(records, plan), dataset=account.name)
+        facts = (plan.with_classes(records.classes), records.classes, records.score, records.model, records.unit)
+        self._refuse_repeat(account, facts, asked)
         counts = records.counts(plan, self.cohorts(len(records))).prepared()
         charged = self.charge(_cohort(counts), plan.epsilon, account, kind=CALIBRATION, **asked)
         if charged.result is not None:
@@ -250,6 +255,8 @@ class Ledger:
         _check_payment(records, account, asked)
         epsilon = check_can_be_checked(records, calibration, epsilon, per)
         counts = records.coverage(calibration, self.cohorts(len(records)))
+        facts = (len(counts), epsilon, per, digest_of(calibration), counts.model, counts.unit)
+        self._refuse_repeat(account, facts, asked)
         charged = self.charge(_cohort(counts), epsilon, account, kind=CHECK, **asked)
         if charged.result is not None:
             return PrivateCheck.from_json(charged.result)
@@ -331,6 +338,19 @@ class Ledger:
             if is_published == (kind == PUBLISHED):
                 raise LedgerError(f"Release {release} is {'already' if is_published else 'not'} on the shelf.")
             log.append(kind, {"release": release, "time": now(), **because})
+
+    def _refuse_repeat(self, account: Account, facts: tuple[object, ...], asked: Asked) -> None:
+        """Refuse what was paid for before, by public facts alone: whether the ledger has met these very records must
+        not be revealed."""
+        alike = [one for one in self.releases(account.name) if one.facts == facts]
+        if not alike or asked.get("again") or asked.get("request") in self.snapshot().requests:
+            return
+        last = alike[-1]
+        raise RepeatError(
+            f"Release no. {last.id} of '{last.account}' ({last.time}) has the same plan, model and number of records. "
+            "Nothing was charged. Using it again is free: from its saved file, the shelf or the Ledger screen, or with "
+            f"`ppsets ledger export {last.id}`."
+        )
 
     def _keep(self, charged: Release, drawn: Result) -> Result:
         self.keep_result(charged, drawn.to_json())

@@ -82,6 +82,6 @@ def _own(whole: Snapshot, me: Actor) -> Snapshot:
         budget_changes=tuple(one for one in whole.budget_changes if one.account in names),
         refusals=tuple(one for one in whole.refusals if one.actor == me),
         shelf_changes=tuple(one for one in whole.shelf_changes if one.release in {mine.id for mine in releases}),
-        requests={},
+        requests={key: one for key, one in whole.requests.items() if one.actor == me},
         charges={},
     )

@@ -63,7 +63,13 @@ def test_a_known_data_set_keeps_its_budget(scores, capsys):
     drawn = [release.calibration for release in ledger(scores).releases()]
     assert [(one.unit, one.dataset, one.n) for one in drawn] == [("patient", "ward", 600)] * 2
     assert main(["ledger", "raise", "ward", "2.5", "--yes"]) == 0
-    assert run(scores) == 0, "a budget that is used up is no dead end"
+    capsys.readouterr()
+    assert run(scores) == 2
+    captured = capsys.readouterr().err
+    assert "Release no. 1 of 'ward'" in captured
+    assert "--again" in captured
+    assert ledger(scores).account("ward").spent == Decimal("1.5")
+    assert run(scores, "--again") == 0, "a budget that is used up is no dead end"
 
 
 def test_the_same_records_under_another_name_have_lost_what_they_lost(scores, capsys):

@@ -66,7 +66,9 @@ def test_a_private_check_is_charged_and_may_be_shown(files, by, capsys):
     found = json.loads(capsys.readouterr().out)
     assert (found["private"], found["n"], len(found["covered"])) == (True, 700, 14 if by else 1)
     assert all(low <= high for low, high in found["intervals"])
-    assert main(command) == 0
+    assert main(command) == 2
+    assert "`ppsets ledger export 2`" in capsys.readouterr().err
+    assert main([*command, "--again"]) == 0
     captured = capsys.readouterr().out
     assert "noise counted" in captured
     assert "90% promised within each diagnosis" in captured

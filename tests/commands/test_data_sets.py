@@ -57,7 +57,7 @@ def test_a_data_set_is_charged_to_the_people_of_the_file(tmp_path, ledger, capsy
     assert json.loads((tmp_path / "cal.json").read_text()) == found
     records = one_per_patient(read_scores(csv))
     assert (found["n"], found["unit"], tuple(found["classes"])) == (len(records), records.unit, records.classes)
-    assert calibrate(csv, ledger, "--dataset", "other" if patients else "ward", "--budget", "1") == 2
+    assert calibrate(csv, ledger, "--dataset", "other" if patients else "ward", "--budget", "1", "--again") == 2
     told = capsys.readouterr().err
     assert "Not everyone in" in told
     assert ("so ε counts for everyone in 'ward'" in told) == (patients is None)

@@ -35,7 +35,8 @@ def spend(
     request: str | None = None,
     **facts: object,
 ) -> Calibration:
-    return ledger.release(records_of(scores, **facts), planned(scores, epsilon, m), named(name), request=request)
+    records, chosen = records_of(scores, **facts), planned(scores, epsilon, m)
+    return ledger.release(records, chosen, named(name), request=request, again=True)
 
 
 def planned(scores: np.ndarray, epsilon: float, m: int | None = None) -> Plan:

@@ -17,11 +17,14 @@ import pytest
 
 import ppsets_core.ledger.ledger as ledger_module
 from ppsets_core import Actor, BudgetError, Calibration, InputError, Ledger, LedgerError, calibrate
+from ppsets_core.access import CURATOR
+from ppsets_core.errors import RepeatError
 from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.method.calibration_json import LONGEST
+from ppsets_core.scores import OWN
 from ppsets_core.validation import MOST_NAMES
 from tests.ledger import spending
-from tests.ledger.spending import named, planned, records_of
+from tests.ledger.spending import held_by, named, planned, records_of
 
 SCORES = np.random.default_rng(0).random(2000)
 PATIENTS = np.array([f"patient {i}" for i in range(2000)])
@@ -120,10 +123,33 @@ def test_a_new_account_is_opened_by_its_first_charge(ledger):
         ledger.release(given, planned(SCORES, 3), new)
     assert [account.name for account in ledger.accounts()] == ["ward"]
     for spent in (Decimal("0.5"), 1):
-        ledger.release(given, planned(SCORES, 0.5), new)
+        ledger.release(given, planned(SCORES, 0.5), new, again=True)
         account = ledger.account("new")
         assert (account.budget, account.spent, account.is_new) == (2, spent, False)
     assert [(change.account, change.budget) for change in ledger.budget_changes()] == [("ward", 1), ("new", 2)]
+
+
+def test_what_was_paid_for_before_is_paid_again_only_by_who_insists(ledger):
+    """Recognised by public facts: other records of that number are refused, too, and nobody hears of another's."""
+    chosen, click = planned(SCORES, 0.1), {"request": "a click"}
+
+    def pay(ledger=ledger, scores=SCORES, chosen=chosen, asked=click, **facts):
+        return ledger.release(records_of(scores, **facts), chosen, named("ward"), **asked)
+
+    first = pay()
+    for scores in (SCORES, SCORES[::-1] / 2):
+        told = r"Release no\. 1 of 'ward' .*Nothing was charged.*`ppsets ledger export 1`\..*again=True"
+        with pytest.raises(RepeatError, match=told):
+            pay(scores=scores, asked={})
+    assert pay() == first
+    others = [{"chosen": planned(SCORES, 0.2)}, {"model": "v2"}, {"score": OWN}, {"unit": "patient"}]
+    for other in (*others, {"asked": {"again": True}}):
+        pay(**{"asked": {}} | other)
+    bea = held_by(ledger, "bea", CURATOR)
+    pay(bea, asked={"reason": "audit"})
+    with pytest.raises(RepeatError, match=r"no\. 7 of"):
+        pay(bea, asked={"reason": "audit"})
+    assert [str(one.epsilon) for one in ledger.releases()] == ["0.1", "0.2", *["0.1"] * 5]
 
 
 def test_what_an_account_says_of_itself_is_not_believed(ledger):

@@ -140,7 +140,7 @@ def used_rows(step: Step) -> tuple[object, list[int]]:
         names = [None if s is None else SPELLINGS[p][s % len(SPELLINGS[p])] for p, s in step.rows]
         return [(name or "") if step.has_column else None for name in names], list(range(len(step.rows)))
     records = read_scores(file_of(step), "file.csv", classes=("a", "b"), labels="optional").labelled()
-    records = one_per_patient(records) if step.one_each else records
+    records = one_per_patient(records) if step.one_each or step.kind == "check" else records
     return records, [round(share * 128) - 1 for share in records.probabilities[:, 0].tolist()]
 
 
@@ -167,10 +167,10 @@ def carry_out(ledger: Ledger, step: Step, given) -> None:
     if step.kind == "training":
         TrainingPayment(ledger, account, epsilon, step.delta).charge(given)
     elif step.kind == "check":
-        ledger.check(given, CALIBRATION, account, epsilon)
+        ledger.check(given, CALIBRATION, account, epsilon, again=True)
     else:
         planned = plan(len(given), 0.3, epsilon, m=10, per="diagnosis", classes=("a", "b"))
-        ledger.release(given, planned, account)
+        ledger.release(given, planned, account, again=True)
 
 
 @pytest.mark.faults

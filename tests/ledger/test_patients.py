@@ -36,7 +36,7 @@ def train(ledger: Ledger, patients: str, epsilon: float, delta: float):
 def pay(ledger: Ledger, file: str, epsilon: float, name: str = "ward", *, one_each: bool = False) -> None:
     records = read_scores(file.encode(), "a.csv")
     records = one_per_patient(records) if one_each else records
-    ledger.release(records, plan(len(records), 0.1, epsilon), named(name))
+    ledger.release(records, plan(len(records), 0.1, epsilon), named(name), again=True)
 
 
 NAMED = "patient,score\nP,0.111111\nP,0.222222\n" + "".join(f"o{i},{s}\n" for i, s in enumerate(SCORES))

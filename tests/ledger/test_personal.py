@@ -31,7 +31,7 @@ def ledger(tmp_path) -> Ledger:
 
 
 def release(hands: Ledger, account: str = "north", reason: str | None = WHY, **options):
-    return hands.release(records_of(SCORES), PLAN, named(account), reason=reason, **options)
+    return hands.release(records_of(SCORES), PLAN, named(account), reason=reason, again=True, **options)
 
 
 def released_by(hands: Ledger, account: str = "north"):

@@ -78,7 +78,16 @@ def test_two_apps_and_the_command_line_on_one_ledger(score_csv, ledger, home, tm
     button(first, "Spend ε").click().run()
     assert first.session_state["active_calibration"] == ledger.releases("clinic")[0].calibration
     (tmp_path / "clinic.csv").write_bytes(score_csv(700))
-    command = [sys.executable, "-m", "ppsets_core", "calibrate", str(tmp_path / "clinic.csv"), "--epsilon", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "ppsets_core",
+        "calibrate",
+        str(tmp_path / "clinic.csv"),
+        "--epsilon",
+        "1",
+        "--again",
+    ]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     button(second, "Spend ε").click().run()
     assert "in all of them has 0.5 left" in told(second)

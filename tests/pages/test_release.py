@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pages.widgets import spend
 from tests.pages.driving import button, field, labels, metrics, records_read, release, texts
 
 
@@ -64,7 +65,7 @@ def test_the_confirm_step_closes_when_it_is_cancelled_or_its_terms_change(upload
     assert [one.calibration.epsilon for one in ledger.releases()] == [0.9]
 
 
-def test_a_budget_that_does_not_suffice_is_refused_with_what_can_be_done(upload, ledger):
+def test_a_budget_that_does_not_suffice_is_refused_with_what_can_be_done(upload, ledger, monkeypatch):
     at = upload(700)
     field(at.number_input, "budget_").set_value(0.6).run()
     assert "ε = 1 is more than the whole budget of 0.6" in texts(at)
@@ -74,6 +75,13 @@ def test_a_budget_that_does_not_suffice_is_refused_with_what_can_be_done(upload,
     assert "A patient who was in all of them has 0 left" in texts(at)
     assert "Go to Ledger" in labels(at)
     release(at, "ε = 0.6")
+    assert "Release no. 1 of 'ward'" in texts(at), "a repeat is recognised before it is paid"
+    pending = at.session_state["pending_release"]
+    with monkeypatch.context() as context:
+        context.setattr(spend.st, "session_state", {"pending_release": pending})
+        spend._agree(pending, "")
+    assert not pending.is_confirmed, "the second click of a double click does not insist"
+    button(at, "Spend ε = 0.6 once more").click().run()
     assert "Not everyone in" in texts(at)
     assert (len(ledger.releases()), len(ledger.refusals())) == (1, 1)
     assert "Not everyone in" not in texts(upload(700, seed=5, name="other.csv"))

@@ -61,7 +61,7 @@ def _offer(ledger: Ledger, records: DescribedRecords, planned: Plan, terms: Term
             counted = prepare(spending, counting(records, planned, ledger), COUNTING)
         if counted is None:
             return None
-        return ledger.release(counted, planned, terms.account, request=spending.request, reason=spending.reason)
+        return ledger.release(counted, planned, terms.account, **spending.asked)
 
     is_shared = records.has_patients and records.unit == "record"
     spend_step(

@@ -83,8 +83,7 @@ def _private(records: Records, calibration: BaseCalibration, batch: str, name: s
         return
 
     def release(spending: Spending) -> PrivateCheck:
-        request, reason = spending.request, spending.reason
-        return ledger.check(used, calibration, account, epsilon, per=per, request=request, reason=reason)
+        return ledger.check(used, calibration, account, epsilon, per=per, **spending.asked)
 
     spend_step(
         Terms(CHECK, of, (per, epsilon), account, f"ε = {epsilon:g}"),
