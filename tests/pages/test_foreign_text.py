@@ -1,21 +1,18 @@
-"""Text of strangers on the screens: every string of every file that can be loaded is shown as text, never as markup.
+"""Every text of every file that can be loaded is shown as text: both it and what is drawn are found by walking."""
 
-The strings are found by walking the files, and what is drawn by walking all that is sent to the browser."""
-
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
-from pydicom import dcmread
+from pydicom.datadict import dictionary_VR
+from pydicom.valuerep import STR_VR, VR
 from streamlit.testing.v1 import AppTest
 
 from pages.widgets.model.weights import bytes_of
-from ppsets_core import Records, calibrate, plan, simulate
-from ppsets_core.ledger.accounts import Actor
+from ppsets_core import Actor, BudgetError, Ledger, Records, calibrate, plan, simulate
+from ppsets_core.xrays.dicom import USED
+from ppsets_core.xrays.label_file import CAUSE, FOLDER, LABEL, MEANT, NAME
 from tests.drawn_xrays import draw_xrays
 from tests.model.chests import small_model
 from tests.pages.driving import button, classify, finish, png, release
@@ -29,6 +26,8 @@ PLAIN = {  # what a browser shows as it is, or not at all
 }
 SCREENS = ("home", "calibrate", "diagnose", "explore", "model", "ledger")
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
+NAMED = f"{EVIL}/{EVIL}.png"
+TABLES = [[*MEANT], [NAMED, "normal", "p", "test"]], [[NAME, LABEL, CAUSE, FOLDER], [NAMED, "x", "Virus", "test"]]
 
 
 def strings(value: object, path: str = "") -> Iterator[tuple[str, str]]:
@@ -80,12 +79,8 @@ def each_replaced(document: object) -> Iterator[object]:
 
 def documents() -> list[dict]:
     rng = np.random.default_rng(0)
-    records = Records(
-        *("ward.csv", rng.random(900), CLASSES),
-        labels=rng.integers(0, 3, 900),
-        groups={"site": np.array(["north", "south"] * 450)},
-        novelty=rng.random(900),
-    )
+    facts = {"labels": rng.integers(0, 3, 900), "groups": {"site": np.array(["north", "south"] * 450)}}
+    records = Records("ward.csv", rng.random(900), CLASSES, novelty=rng.random(900), **facts)
     settings = ({}, {"per": "diagnosis"}, {"per": "site", "groups": ("north", "south")})
     made = [calibrate(records, 0.1, 4.0, novelty_share=0.2, **options) for options in settings]
     return [json.loads(one.to_json()) for one in (*made, simulate(records, plan(900, 0.1, 1.0), rng))]
@@ -105,11 +100,9 @@ def test_calibrations(screen, document):
             clean(button(at, "Use this").click().run())
             tour(at, ("home", "model", "diagnose"))
             at.segmented_control(key="diagnose_what").set_value("A table of probabilities").run()
-            names = changed["classes"] or CLASSES
-            columns = [*names, *([changed["per"]] if changed["per"] else []), EVIL]
+            columns = [*(changed["classes"] or CLASSES), *([changed["per"]] if changed["per"] else []), EVIL]
             rows = [columns, [0.8, 0.1, 0.1, *[EVIL] * (len(columns) - 3)]]
-            table = (f"{EVIL}.csv", in_csv(rows), "text/csv")
-            clean(at.file_uploader(key="diagnose_table").set_value(table).run())
+            clean(at.file_uploader(key="diagnose_table").set_value((f"{EVIL}.csv", in_csv(rows), "text/csv")).run())
             clean(at.segmented_control(key="diagnose_what").set_value("X-rays").run())
             if changed is document:
                 clean(classify(at, [picture]))
@@ -117,9 +110,7 @@ def test_calibrations(screen, document):
 
 
 def in_csv(rows: list[list]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out).writerows(rows)
-    return out.getvalue().encode()
+    return "\n".join(",".join(map(str, row)) for row in rows).encode()
 
 
 def score_rows() -> list[list]:
@@ -169,43 +160,51 @@ def test_weights_and_their_file_name(screen):
     assert used == 2, "the two classes"
 
 
-def test_the_ledger(screen, ledger):
-    who = {"actor": Actor(EVIL, EVIL), "reason": EVIL}
-    ledger.open_account(EVIL, 2, **who)
-    records = Records(EVIL, np.linspace(0, 1, 600))
-    ledger.release(records, plan(600, 0.1, 1.5), ledger.account(EVIL), **who)
-    at = clean(screen("ledger"))
-    clean(button(at, "Use this calibration").click().run())
-    at.switch_page("pages/calibrate.py").run()
-    clean(at.selectbox(key="name_bundled").set_value(EVIL).run())
-    tour(at)
+def test_the_ledger(app, ledger, home, monkeypatch):
+    """Every text of every entry, those within the calibration that it holds too."""
+    who, records = {"actor": Actor("https://id", "anna"), "reason": "why"}, Records("ward", np.linspace(0, 1, 600))
+    account = ledger.open_account("ward", 2, **who)
+    ledger.release(records, plan(600, 0.1, 1.5), account, **who)
+    ledger.publish(ledger.releases()[0], **who)
+    with pytest.raises(BudgetError):
+        ledger.release(records, plan(600, 0.1, 1.0), account, **who)
+    with ledger._store.reading() as log:
+        entries = [(one.kind, one.body | {"text": json.loads(one.body.get("text", "null"))}) for one in log.entries]
+    for number, changed in enumerate(each_replaced(entries)):
+        monkeypatch.setenv("PPSETS_HOME", str(home / str(number)))
+        with Ledger(home / str(number) / "ledger.sqlite")._store.writing() as log:
+            for kind, body in changed:
+                log.append(kind, body | {"text": json.dumps(body["text"])})
+        tour(app, ("ledger", "home", "calibrate"))
 
 
 def hostile_dicoms() -> Iterator[bytes]:
-    """An X-ray for each of its texts, replaced where DICOM lets it be."""
+    """An X-ray for each text that is read of its header, replaced."""
     pixels = (255 * draw_xrays(1, 0)[0].grey).astype(np.uint8)
-    tags = {"PatientName": "A^B", "PatientID": "1", "Modality": "DX", "BodyPartExamined": "CHEST", "ViewPosition": "PA"}
-    tags |= {"StudyDescription": "chest", "SeriesDescription": "PA", "PatientSex": "F", "ImageLaterality": "U"}
-    for name in tags:
-        yield dicom(pixels, **(tags | {name: EVIL}))
+    for name in USED:
+        if dictionary_VR(name) in STR_VR - {VR.DS, VR.IS}:
+            yield dicom(pixels, **{"Modality": "DX", name: EVIL})
+    yield dicom(pixels).replace(b"1.2.840.10008.1.2.1\0", b"<i>x **now** :red[y]")
 
 
 def test_xrays_their_headers_names_and_labels(app, screen, tmp_path, monkeypatch):
     drawn = simulate(np.linspace(0, 1, 2000), plan(2000, 0.2, 5.0, m=100), np.random.default_rng(0))
     app.session_state["active_calibration"] = drawn
     files = [(f"{EVIL} {number}.dcm", data, "") for number, data in enumerate(hostile_dicoms())]
-    assert all(EVIL[:20] in str(dcmread(io.BytesIO(data))) for _, data, _ in files)
+    assert len(files) > 15
     at = clean(classify(screen("diagnose"), [*files, (f"{EVIL}.png", b"no picture", "")]))
     clean(next(look for look in at.button if look.label == "Open viewer").click().run())
-    picture = png(draw_xrays(1, 0)[0].grey)
     monkeypatch.setenv("PPSETS_DATA", str(tmp_path))
-    (Path(tmp_path) / EVIL).mkdir()
+    (tmp_path / EVIL).mkdir()
     at = at.switch_page("pages/calibrate.py").run()
     at.radio(key="source").set_value("X-rays with labels").run()
-    name, header = f"{EVIL}/{EVIL}.png", ["file", "label", "patient"]
-    for row in ([EVIL, "normal", EVIL], [name, EVIL, EVIL], [name, "normal", EVIL]):
-        files = {name: picture, "normal/a.png": picture, "labels.csv": in_csv([header, row])}
-        clean(at.file_uploader[0].set_value([(f"{EVIL}.zip", zipped(files), "")]).run())
+    picture = png(draw_xrays(1, 0)[0].grey)
+    for table in TABLES:
+        for text in {cell for row in table for cell in row}:
+            labels = in_csv([[EVIL if cell == text else cell for cell in row] for row in table])
+            archive = zipped({NAMED: picture, "normal/a.png": picture, "labels.csv": labels})
+            clean(at.file_uploader[0].set_value([(f"{EVIL}.zip", archive, "")]).run())
+    at.file_uploader[0].set_value([(f"{EVIL}.zip", zipped({f"normal/{EVIL}.png": picture}), "")]).run()
     at.button(key="classify").click().run()
     clean(finish(at, "classify_calibration"))
     clean(at.segmented_control(key="calibrate_way").set_value("On the server").run())
