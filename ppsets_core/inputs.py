@@ -13,9 +13,9 @@ from ppsets_core.files.names import unquoted
 from ppsets_core.validation import (
     ROW_SUM_TOLERANCE,
     Location,
-    check_labels,
     check_names,
     check_probabilities,
+    listed,
     refuse_first,
 )
 
@@ -50,7 +50,7 @@ def read_table(probabilities: Any, classes: Sequence[str] | None = None, what: s
     wanted = None if classes is None else read_classes(classes)
     if names is not None and wanted is not None and wanted != names:
         if missing := [name for name in wanted if name not in names]:
-            raise InputError(f"{what}: there is no column for {_listed(missing)}; the columns are {_listed(names)}.")
+            raise InputError(f"{what}: there is no column for {listed(missing)}; the columns are {listed(names)}.")
         values, names = values[:, [names.index(name) for name in wanted]], wanted
     half = is_half(probabilities)
     tolerance = HALF_SUM_TOLERANCE if half else ROW_SUM_TOLERANCE
@@ -152,11 +152,13 @@ def read_labels(
         found = found.astype(np.int64)
     by_place = tuple(classes) == numbered(len(classes)) or not any(name.isdigit() for name in classes)
     if found.dtype.kind in "iu" and by_place:
-        return check_labels(found, records, len(classes), location)
+        last = len(classes) - 1
+        refuse_first((found < 0) | (found > last), location, f"the label is no column number from 0 to {last}")
+        return found.astype(np.int64)
     texts = [spelled(label) for label in found.tolist()]
     numbers = {text: lookup(text) for text in set(texts)}
     places = np.array([numbers[text] for text in texts], dtype=np.int64)
-    refuse_first(places < 0, location, f"the label is missing or none of the classes {_listed(classes)}")
+    refuse_first(places < 0, location, f"the label is missing or none of the classes {listed(classes)}")
     return places
 
 
@@ -193,7 +195,3 @@ def spelled(value: object) -> str:
 def numbered(count: int) -> tuple[str, ...]:
     """Names for classes of which only the number is known."""
     return tuple(map(str, range(count)))
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "") or "none"

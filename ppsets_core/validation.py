@@ -98,6 +98,11 @@ def check_names(names: object, what: str) -> tuple[str, ...]:
     return checked
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "") or "none"
+
+
 def check_threshold(threshold: float) -> float:
     threshold = check_real(threshold, "threshold")
     if not 0 <= threshold <= 1:
@@ -171,23 +176,11 @@ def check_probabilities(
     number = probabilities.shape[1]
     allowed = min(max(tolerance, ROUNDING * number), LARGEST_TOLERANCE) + 1e-9
     off = np.abs(probabilities @ np.ones(number) - 1) > allowed
-    listed = ", ".join(location.columns[:20]) + (", …" if len(location.columns) > 20 else "")
-    classes = f" (taken as classes: {listed})" if location.columns else ""
+    classes = f" (taken as classes: {listed(location.columns, 20)})" if location.columns else ""
     refuse_first(
         off, location, f"the probabilities do not sum to 1; give one for each class and no other number{classes}"
     )
     return probabilities
-
-
-def check_labels(labels: ArrayLike, records: int, classes: int, location: Location = Location("labels")) -> np.ndarray:
-    """True classes as column numbers 0 … K−1, one per record."""
-    labels = np.asarray(labels)
-    if labels.ndim != 1 or len(labels) != records:
-        raise InputError(f"{location.source}: expected one label for each of the {records} records.")
-    if not np.issubdtype(labels.dtype, np.integer):
-        raise InputError(f"{location.source}: labels must be whole column numbers from 0 to {classes - 1}.")
-    refuse_first((labels < 0) | (labels >= classes), location, f"the label is no column number from 0 to {classes - 1}")
-    return labels.astype(np.int64)
 
 
 def check_all(*checks: Callable[[], Any]) -> list[Any]:

@@ -69,11 +69,12 @@ def guarantee(plan: Plan, unit: str | None = None) -> str:
     unit = unit or unit_of(plan)
     if plan.is_trivial:
         return "Every set holds every diagnosis: always right, never informative. The data is not used; no ε is spent."
+    weak = f", which is weak: the odds about a {unit} may shift by a factor of {_factor(plan.epsilon)}"
     start = "The true diagnosis" if plan.per is None else f"Within each {plan.per}, the true diagnosis"
     return (
         f"{start} is in the set with probability at least {100 * plan.coverage_lower:.4g}%. "
         f"Each {PROTECTED[unit]} is protected by {plan.epsilon:g}-differential privacy"
-        f"{_how_weak(plan.epsilon, unit)}."
+        f"{weak if plan.epsilon > WEAK_EPSILON else ''}."
     )
 
 
@@ -102,12 +103,6 @@ def familiar_or_not(plan: Plan) -> str:
 def scope(plan: Plan) -> str:
     """Which patients the coverage is an average over."""
     return MARGINAL if plan.per is None else WITHIN_EACH.format(per=plan.per)
-
-
-def _how_weak(epsilon: float, unit: str) -> str:
-    if epsilon <= WEAK_EPSILON:
-        return ""
-    return f", which is weak: the odds about a {unit} may shift by a factor of {_factor(epsilon)}"
 
 
 def weak_budget(budget: float) -> str:

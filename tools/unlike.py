@@ -11,7 +11,7 @@ import numpy as np
 from ppsets_core import Records, one_per_patient, plan
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, largest_rate
-from ppsets_core.method.intervals import binomial_at_least
+from ppsets_core.method.check import binomial_at_least
 from ppsets_core.method.release import release_distribution
 from ppsets_core.model import load_model, predict_folder
 from ppsets_core.xrays import read_folder

@@ -1,6 +1,6 @@
 """What the columns of a score file mean."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from ppsets_core.files.names import IGNORED, RESERVED, TEXT, same_names
 from ppsets_core.inputs import label_lookup
 from ppsets_core.method.calibration import check_model
 from ppsets_core.scores import LAC, OWN, Score, class_score
-from ppsets_core.validation import Location, check_all, check_probabilities, check_scores, refuse_first
+from ppsets_core.validation import Location, check_all, check_probabilities, check_scores, listed, refuse_first
 
 IDENTIFIERS = ("id", "file", "patient", "index")
 Labels = Literal["needed", "optional"]
@@ -79,7 +79,7 @@ def _scores(columns: Columns, name: str, classes: tuple[str, ...], score: Score)
     """Scores that the file gives, and labels where the classes are known."""
     checks = [partial(check_scores, columns.numbers[name], _column(columns, brief_name(name)))]
     if classes and "label" in columns.texts:
-        words = f"the label is none of the classes ({_listed(classes)})"
+        words = f"the label is none of the classes ({listed(classes)})"
         checks.append(partial(_known_labels, columns, classes, None, words))
     scores, *found = check_all(*checks)
     return {"scores": scores, "score": score} | ({"classes": classes, "labels": found[0]} if found else {})
@@ -93,8 +93,7 @@ def _probabilities(columns: Columns, names: list[str], labels: Labels, score: Sc
     where = Location(place.source, place.row, rows=place.rows, columns=classes)
     checks = [partial(check_probabilities, np.column_stack([values[name] for name in names]), where)]
     if "label" in columns.texts:
-        known = ", ".join(classes[:20]) + (", …" if len(classes) > 20 else "")
-        words = f"the label is none of the probability columns ({known})" if labels == "needed" else ""
+        words = f"the label is none of the probability columns ({listed(classes, 20)})" if labels == "needed" else ""
         in_file = tuple(name for name in values if name in names)
         checks.append(partial(_known_labels, columns, tuple(names), in_file, words))
     probabilities, *labelled = check_all(*checks)
@@ -120,7 +119,7 @@ def _wanted(numeric: list[str], classes: tuple[str, ...], source: str) -> list[s
     if missing := [name for name in classes if name not in by_name]:
         raise FileError(
             f"{source}: the calibration is for {len(classes)} diagnoses and there is no column of probabilities for "
-            f"{_listed(missing)}; found are {_listed(list(by_name)) or 'none'}. Use the calibration of the model that "
+            f"{listed(missing)}; found are {listed(list(by_name))}. Use the calibration of the model that "
             "gave these probabilities, or name the columns as the calibration does."
         )
     if len(numeric) < 2:
@@ -134,10 +133,6 @@ def _identifiers(columns: Columns) -> dict[str, np.ndarray]:
         return found
     place = columns.location
     return {place.row: np.array(range(1, len(columns) + 1) if place.rows is None else place.rows).astype(TEXTS)}
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _column(columns: Columns, name: str) -> Location:

@@ -13,7 +13,7 @@ from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.errors import FileError
 from ppsets_core.method.bins import limit
 from ppsets_core.method.calibration import BaseCalibration
-from ppsets_core.method.intervals import beta_quantile, binomial_at_least
+from ppsets_core.method.check import beta_quantile, binomial_at_least
 from ppsets_core.method.plan import NOVELTY_ALPHA, Target
 from ppsets_core.method.sets import conformal_rank, nonprivate_threshold
 from ppsets_core.model.novelty import statistics_of

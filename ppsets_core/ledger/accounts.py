@@ -202,10 +202,16 @@ def snapshot_of(entries: Iterable[Entry]) -> Snapshot:
     for body, release in zip(found["charge"], releases, strict=True):
         charges.setdefault(body["cohort"], []).append(release)
     return Snapshot(
-        _accounts(changes, releases),
+        tuple(
+            Account(name, budget, total(one.epsilon for one in releases if one.account == name))
+            for name, budget in {change.account: change.budget for change in changes}.items()
+        ),
         tuple(releases),
         changes,
-        tuple(_refusal(body) for body in found["refused"]),
+        tuple(
+            Refusal(b["account"], Decimal(b["budget"]), Decimal(b["epsilon"]), kind=b["kind"], **_signed(b))
+            for b in found["refused"]
+        ),
         tuple(ShelfChange(body["kind"], body["release"], **_signed(body)) for body in found["shelf"]),
         {b["request"]: release for b, release in zip(found["charge"], releases, strict=True) if b["request"]},
         charges,
@@ -216,14 +222,6 @@ def who_and_why(actor: Actor | None, reason: str | None) -> dict[str, str]:
     """As `_signed` reads it again; nothing where nobody says."""
     who = {} if actor is None else {"issuer": actor.issuer, "subject": actor.subject}
     return who | ({} if reason is None else {"reason": reason})
-
-
-def _accounts(changes: Iterable[BudgetChange], releases: Sequence[Release]) -> tuple[Account, ...]:
-    budgets = {change.account: change.budget for change in changes}
-    return tuple(
-        Account(name, budget, total(one.epsilon for one in releases if one.account == name))
-        for name, budget in budgets.items()
-    )
 
 
 def _release(body: dict[str, Any], result: str | None) -> Release:
@@ -237,11 +235,6 @@ def _release(body: dict[str, Any], result: str | None) -> Release:
         result=result,
         **_signed(body),
     )
-
-
-def _refusal(body: dict[str, Any]) -> Refusal:
-    budget, epsilon = Decimal(body["budget"]), Decimal(body["epsilon"])
-    return Refusal(body["account"], budget, epsilon, kind=body["kind"], **_signed(body))
 
 
 def _signed(body: dict[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from ppsets_core.ledger.charging import (
     patient_hashes,
     price_of,
 )
-from ppsets_core.ledger.store import Log, Store, cohort_key, stamp_of
+from ppsets_core.ledger.store import Store, cohort_key, stamp_of
 from ppsets_core.method.calibration import BaseCalibration, Calibration, check_binding, now
 from ppsets_core.method.counts import Countable, Counts, CoverageCounts
 from ppsets_core.method.plan import Plan
@@ -288,12 +288,21 @@ class Ledger:
                 return _earlier(seen.requests[request])
             payer = seen.account(account.name) or (account if account.is_new else _unknown(account.name))
             check_open(seen, payer, price)
-            body = {"account": payer.name, "kind": kind, "epsilon": str(price.epsilon), "time": now(), **because}
+            body: dict[str, object] = {
+                "account": payer.name,
+                "kind": kind,
+                "epsilon": str(price.epsilon),
+                "time": now(),
+                **because,
+            }
             if payer.is_new:
                 log.append("budget", {"account": payer.name, "budget": str(payer.budget), "time": now(), **because})
             can_pay = has_room(log, seen, payer, cohort, price)
             if can_pay:
-                _append_charge(log, seen, cohort, body | {"delta": str(price.delta), "request": request})
+                body |= {"delta": str(price.delta), "request": request, "counted_by": cohort.counted_by}
+                stored = log.store_cohort(cohort.people.cells) if cohort.by_patient else None
+                number = max((one.id for one in seen.releases), default=0) + 1
+                log.append("charge", body | {"number": number, "cohort": stored})
             else:
                 log.append("refused", body | {"budget": str(payer.budget)})
         if not can_pay:
@@ -367,12 +376,6 @@ class Ledger:
 
     def _check_opening(self, account: Account) -> None:
         """Whether a charge may open this account if it is new: always, with the file in one's own hands."""
-
-
-def _append_charge(log: Log, seen: Snapshot, cohort: Cohort, body: Mapping[str, object]) -> None:
-    stored = log.store_cohort(cohort.people.cells) if cohort.by_patient else None
-    number = max((one.id for one in seen.releases), default=0) + 1
-    log.append("charge", {**body, "number": number, "counted_by": cohort.counted_by, "cohort": stored})
 
 
 def _earlier(charged: Release) -> Release:

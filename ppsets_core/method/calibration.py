@@ -12,7 +12,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.method.bins import limit
 from ppsets_core.method.plan import DIAGNOSIS, Plan
 from ppsets_core.scores import LAC, SCORES, ClassScore, IntervalScore, Lac, Score
-from ppsets_core.validation import LONGEST_NAME, check_name
+from ppsets_core.validation import LONGEST_NAME, check_name, listed
 
 UNITS = ("patient", "record")
 PUBLIC = tuple(field.name for field in fields(Plan))
@@ -38,6 +38,12 @@ class BaseCalibration(Plan):
     model: str | None
     score: Score = LAC
     half_precision: bool = False
+
+    def to_json(self) -> str:
+        """A JSON text that says which it is; `from_json` reads a release, and no simulation."""
+        from ppsets_core.method.calibration_json import write_calibration
+
+        return write_calibration(self)
 
     @property
     def plan(self) -> Plan:
@@ -103,8 +109,8 @@ class BaseCalibration(Plan):
         """Refuse another list of diagnoses than the calibration's: its thresholds say nothing about those."""
         if self.classes and tuple(classes) != self.classes:
             raise InputError(
-                f"The calibration is for {len(self.classes)} classes ({_listed(self.classes)}), and these are "
-                f"probabilities of {len(classes)} ({_listed(classes)}). Use the calibration of that model."
+                f"The calibration is for {len(self.classes)} classes ({listed(self.classes)}), and these are "
+                f"probabilities of {len(classes)} ({listed(classes)}). Use the calibration of that model."
             )
 
     def check_fits(self, classes: Sequence[str], model: str | None) -> None:
@@ -170,12 +176,6 @@ class Calibration(BaseCalibration):
         """What it cost: ε, or nothing where the plan is trivial and the data was not touched."""
         return 0.0 if self.is_trivial else self.epsilon
 
-    def to_json(self) -> str:
-        """The calibration as a JSON text that `from_json` takes back."""
-        from ppsets_core.method.calibration_json import write_calibration
-
-        return write_calibration(self)
-
     @classmethod
     def from_json(cls, text: str) -> "Calibration":
         """Read strictly: anything missing, unknown, out of range or inconsistent is an InputError."""
@@ -192,12 +192,6 @@ class Simulation(BaseCalibration):
     """Drawn by a seedable generator, for trials on public data. It protects nobody and is no release."""
 
     epsilon_spent = 0.0
-
-    def to_json(self) -> str:
-        """A JSON text that says what it is; `ppsets_core.method.calibration_json.read_calibration` takes it back."""
-        from ppsets_core.method.calibration_json import write_calibration
-
-        return write_calibration(self)
 
 
 def least_probability(thresholds: ArrayLike, half_precision: bool = False) -> np.ndarray:
@@ -238,7 +232,3 @@ def _is_date(date: object) -> bool:
         return bool(datetime.fromisoformat(date))
     except ValueError:
         return False
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -4,19 +4,55 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.counts import CoverageCounts
-from ppsets_core.method.intervals import CONFIDENCE, beta_quantile, clopper_pearson
 from ppsets_core.method.plan import DIAGNOSIS
-from ppsets_core.method.private_check import PrivateCheck
 
+if TYPE_CHECKING:
+    from ppsets_core.method.private_check import PrivateCheck
+
+CONFIDENCE = 0.95
 HOLDS, UNCLEAR, FAILS = "holds", "too few to tell", "does not hold"
 MARGIN = 0.25  # "holds" leaves room for at most a quarter more misses than promised
 FULL = "Every set holds every diagnosis, so the promise holds whoever is checked."
 OWN_VIEW = "Not private: computed from the labels, at no cost in ε. Do not share it; release a private check instead."
+
+
+def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The exact two-sided interval of a share: it holds the true one with at least this confidence, whatever n.
+
+    >>> [round(limit, 4) for limit in clopper_pearson(9, 10)]
+    [0.555, 0.9975]
+    """
+    if not 0 <= successes <= trials:
+        raise InputError(f"There cannot be {successes} of {trials}.")
+    tail = (1 - confidence) / 2
+    lower = beta_quantile(tail, successes, trials - successes + 1) if successes else 0.0
+    upper = beta_quantile(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+    return lower, upper
+
+
+def binomial_at_least(successes: int, trials: int, share: float) -> float:
+    """P(X ≥ successes) for X binomial: how often so many or more would be seen by chance."""
+    from scipy.special import betainc
+
+    if successes <= 0:
+        return 1.0
+    return float(betainc(successes, trials - successes + 1, share)) if successes <= trials else 0.0
+
+
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """The value below which a Beta(a, b) variable lies with this probability."""
+    from scipy.special import betaincinv
+
+    if not 0 <= probability <= 1 or a <= 0 or b <= 0:
+        raise InputError("A beta quantile needs a probability from 0 to 1 and two positive parameters.")
+    return float(betaincinv(a, b, probability))
 
 
 @dataclass(frozen=True)
@@ -165,7 +201,7 @@ class Promise:
             return FAILS
         return HOLDS if low >= self.share - MARGIN * (1 - self.share) else UNCLEAR
 
-    def judge_private(self, check: PrivateCheck) -> list[str]:
+    def judge_private(self, check: "PrivateCheck") -> list[str]:
         """A verdict on each count of a private check that something is promised about; '' for the others."""
         if check.per != self.calibration.per:
             return [""] * len(check.covered)

@@ -11,8 +11,8 @@ import numpy as np
 from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import BaseCalibration, check_binding, now
 from ppsets_core.method.calibration_json import write_calibration
+from ppsets_core.method.check import CONFIDENCE
 from ppsets_core.method.counts import Countable, CoverageCounts
-from ppsets_core.method.intervals import CONFIDENCE
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules.mechanism import scale_for
 from ppsets_core.method.rules.rule import least_float

@@ -21,14 +21,6 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Classified:
-    """One row per picture. `novelty`, in [0, 1], is None for weights whose novelty statistics are not known."""
-
-    probabilities: np.ndarray
-    novelty: np.ndarray | None
-
-
-@dataclass(frozen=True, eq=False)
 class FolderPrediction:
     """Probabilities and novelty of every readable X-ray of a folder, in its order, and what could not be read.
 
@@ -47,13 +39,13 @@ def predict(
     model: XrayModel, pictures: Iterable[Picture], *, batch_size: int = BATCH_SIZE, progress: Progress | None = None
 ) -> np.ndarray:
     """Softmax probabilities (N, K) in float64, one row per picture. `progress` hears how many are done."""
-    return classify(model, pictures, batch_size=batch_size, progress=progress).probabilities
+    return classify(model, pictures, batch_size=batch_size, progress=progress)[0]
 
 
 def classify(
     model: XrayModel, pictures: Iterable[Picture], *, batch_size: int = BATCH_SIZE, progress: Progress | None = None
-) -> Classified:
-    """Probabilities as `predict` gives them and novelty, from one pass of the network."""
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Probabilities as `predict` gives them, and novelty in [0, 1] where the weights' statistics are known."""
     known = statistics_of(model.fingerprint)
     rows, novelty, done = [np.zeros((0, len(model.classes)))], [np.zeros(0)], 0
     for probabilities, features in batches(model, pictures, batch_size):
@@ -62,7 +54,7 @@ def classify(
         done += len(probabilities)
         if progress:
             progress(done)
-    return Classified(np.concatenate(rows), np.concatenate(novelty) if known else None)
+    return np.concatenate(rows), np.concatenate(novelty) if known else None
 
 
 @torch.inference_mode()
@@ -125,14 +117,14 @@ def predict_folder(
             yield picture
 
     advance()
-    classified = classify(model, pictures(), progress=lambda _: advance())
+    probabilities, novelty = classify(model, pictures(), progress=lambda _: advance())
     return FolderPrediction(
         tuple(xray.name for xray in read),
         tuple(xray.label for xray in read),
         tuple(xray.patient for xray in read),
-        classified.probabilities,
+        probabilities,
         tuple(refused),
-        classified.novelty,
+        novelty,
         tuple(looks),
     )
 

@@ -133,13 +133,10 @@ def fine_tune_last_layer(
     round_as_saved(final)
     logits = _logits(final, inputs[held_out])
     temperature = 1.0 if privacy else fit_temperature(logits, data.labels[held_out])
-    model = replace(
-        base,
-        classes=data.classes,
-        temperature=temperature,
-        network=_with_last_layer(base.network, final),
-        fingerprint=new_fingerprint(),
-    )
+    network = copy.deepcopy(base.network)
+    network.fc = final
+    changed = {"network": network.eval(), "temperature": temperature, "fingerprint": new_fingerprint()}
+    model = replace(base, classes=data.classes, **changed)
     return FineTuned(model, *shares, spent() if privacy else None)
 
 
@@ -168,12 +165,6 @@ def _blank_layer(inputs: int, classes: int) -> nn.Linear:
 @torch.no_grad()
 def _logits(layer: nn.Linear, inputs: Tensor) -> Tensor:
     return nn.functional.linear(inputs, layer.weight, layer.bias)
-
-
-def _with_last_layer(network: nn.Module, layer: nn.Module) -> nn.Module:
-    changed = copy.deepcopy(network)
-    changed.fc = layer
-    return changed.eval()
 
 
 def make_private(

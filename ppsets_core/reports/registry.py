@@ -49,7 +49,9 @@ def registry_entry(drawn: BaseCalibration, deployment: Deployment) -> dict[str, 
         raise InputError("This calibration does not say when it was drawn, and a registry entry must: calibrate anew.")
     day = drawn.date[:10]
     return {
-        "url_slug": _slug(f"private prediction sets {deployment.curator} {day}"),
+        "url_slug": re.sub("[^a-z0-9]+", "-", f"private prediction sets {deployment.curator} {day}".lower())[
+            :100
+        ].strip("-"),
         "deployment": {
             "basic": _basic(drawn, deployment, day),
             "dp_variant": _variant(drawn),
@@ -172,7 +174,3 @@ def _implementation(drawn: Calibration) -> dict[str, object]:
         "justification": "The quantile lies so far above 1 − α that the coverage holds in spite of the noise.",
         "utility": f"Coverage of at least {drawn.coverage_lower:g}. {scope(drawn)}",
     }
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:100]

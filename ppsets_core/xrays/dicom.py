@@ -115,19 +115,12 @@ def _pixels(dataset: Dataset) -> np.ndarray:
     if syntax == uid.RLELossless and len(dataset.PixelData) > MAX_RLE_BYTES:
         raise FileError(f"Its run-length compressed picture is too large. {EXPORT}")
     if not (decoder := _decoder(syntax)):
-        raise FileError(
-            f"Compressed as '{shown_name(syntax.name)}', for which no decoder is installed. {_remedy(syntax)}"
-        )
+        gdcm = "'pip install python-gdcm' adds one, or: " if syntax in LOSSLESS_JPEG else ""
+        raise FileError(f"Compressed as '{shown_name(syntax.name)}', for which no decoder is installed. {gdcm}{EXPORT}")
     if syntax.is_compressed and syntax != uid.RLELossless:
         _check_compressed(dataset, syntax)
     plugin = "pillow" if "pillow" in decoder.available_plugins else ""  # equal greys whatever else is installed
     return decoder.as_array(dataset, index=0, decoding_plugin=plugin)[0]
-
-
-def _remedy(syntax: uid.UID) -> str:
-    if syntax in LOSSLESS_JPEG:
-        return f"'pip install python-gdcm' adds one. Or: {EXPORT[0].lower()}{EXPORT[1:]}"
-    return EXPORT
 
 
 def _check_compressed(dataset: Dataset, syntax: uid.UID) -> None:

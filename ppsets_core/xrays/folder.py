@@ -123,7 +123,10 @@ def read_folder(
     if not used:
         raise FileError(_nothing_usable(title_of(source), refused))
     xrays = tuple(Xray(entry.name, *known) for entry, known in used)
-    return XrayFolder(xrays, refused, (*labelling.notes, *_notes(xrays)), tuple(entry for entry, _ in used))
+    notes, found = labelling.notes, {xray.label for xray in xrays}
+    if len(found) == 1 and None not in found:
+        notes += (f"Every X-ray is labelled '{found.pop()}': one class alone leaves nothing to tell apart.",)
+    return XrayFolder(xrays, refused, notes, tuple(entry for entry, _ in used))
 
 
 def _is_table(entry: Entry) -> bool:
@@ -139,12 +142,6 @@ def _recognised(entry: Entry) -> Entry:
     except FileError as error:
         return replace(entry, problem=str(error))
     return entry if kind_of(head) else replace(entry, problem=why_not_a_picture(head))
-
-
-def _notes(xrays: tuple[Xray, ...]) -> Iterator[str]:
-    labels = {xray.label for xray in xrays}
-    if len(labels) == 1 and None not in labels:
-        yield f"Every X-ray is labelled '{labels.pop()}': one class alone leaves nothing to tell apart."
 
 
 def _nothing_usable(title: str, refused: tuple[Refused, ...]) -> str:

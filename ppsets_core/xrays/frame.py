@@ -64,16 +64,12 @@ def to_model_square(
     Bit depth, brightness, contrast, margins and, within limits, gamma make no difference. `frame` is `find_frame`'s, if
     already known."""
     part = (frame or find_frame(grey)).of(grey)
-    black, between, white = _levels(part)
+    rows, columns = (max(1, length // SAMPLED) for length in part.shape)
+    black, between, white = np.percentile(part[::rows, ::columns], (DARK, MIDDLE, BRIGHT)).astype(np.float32)
     image = Image.fromarray(np.ascontiguousarray(part, dtype=np.float32))
     small = np.asarray(image.resize((side, side), Image.Resampling.BILINEAR, reducing_gap=REDUCING_GAP))
     even = np.clip((small - black) / np.float32(max(white - black, 1e-6)), 0, 1)
     return even ** np.float32(_power((between - black) / max(white - black, 1e-6), middle))
-
-
-def _levels(part: np.ndarray) -> np.ndarray:
-    rows, columns = (max(1, side // SAMPLED) for side in part.shape)
-    return np.percentile(part[::rows, ::columns], (DARK, MIDDLE, BRIGHT)).astype(np.float32)
 
 
 def _power(found: float, middle: tuple[float, float]) -> float:

@@ -9,8 +9,7 @@ from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.data.counts import Selection, check_records
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.set_table import sets_of
-from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise, check_counts
-from ppsets_core.method.intervals import clopper_pearson
+from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise, check_counts, clopper_pearson
 
 CLASSES = ("a", "b", "c")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ppsets_core import InputError
-from ppsets_core.method.intervals import beta_quantile, binomial_at_least, clopper_pearson
+from ppsets_core.method.check import beta_quantile, binomial_at_least, clopper_pearson
 
 
 @pytest.mark.parametrize("trials", [1, 2, 10, 50, 500, 10_000, 1_000_000])

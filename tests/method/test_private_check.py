@@ -11,7 +11,7 @@ from scipy import stats
 from ppsets_core import InputError, Ledger, Records, plan, simulate
 from ppsets_core.errors import BudgetError
 from ppsets_core.ledger.export import covered_in_words, export_csv, export_json
-from ppsets_core.method.intervals import clopper_pearson
+from ppsets_core.method.check import clopper_pearson
 from ppsets_core.method.private_check import (
     PrivateCheck,
     _noise_of_two,

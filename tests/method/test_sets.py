@@ -14,7 +14,7 @@ from ppsets_core import (
     ranked_sets,
     simulate,
 )
-from ppsets_core.method.intervals import clopper_pearson
+from ppsets_core.method.check import clopper_pearson
 
 PROBABILITIES = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25], [0.34, 0.33, 0.33], [0.1, 0.1, 0.8]])
 LABELS = np.array([0, 1, 2, 0])

@@ -54,10 +54,10 @@ def test_a_damaged_file_is_refused(tmp_path):
 def test_features_come_with_the_probabilities_whatever_the_batch():
     model = load_model()
     pictures = [picture(CLASSES[seed % 3], seed, height=150 + 9 * seed) for seed in range(5)]
-    one, many = classify(model, pictures, batch_size=2), classify(model, pictures)
-    assert one.novelty == pytest.approx(many.novelty, abs=1e-3)
+    (_, one), (together, many) = classify(model, pictures, batch_size=2), classify(model, pictures)
+    assert one == pytest.approx(many, abs=1e-3)
     probabilities, features = map(np.concatenate, zip(*batches(model, pictures), strict=True))
-    assert np.array_equal(probabilities, many.probabilities)
+    assert np.array_equal(probabilities, together)
     assert features.shape == (5, 512)
     logits = features @ model.network.fc.weight.detach().numpy().T + model.network.fc.bias.detach().numpy()
     shares = np.exp(logits / model.temperature)
