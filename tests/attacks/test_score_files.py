@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppsets_core import FileError, read_scores
-from tests.attacks.score_files import REFUSED, repeated_text
+from tests.attacks.score_files import REFUSED
 from tests.pages.driving import records_read, texts
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -51,11 +51,6 @@ def test_two_hundred_megabytes_are_not_even_read(tmp_path):
 
 def test_the_uploaders_own_bound_is_the_readers(calibrate):
     assert calibrate.file_uploader(key="score_file").proto.max_upload_size_mb == 100
-
-
-def test_texts_that_are_told_but_not_used_do_not_grow_either():
-    with pytest.raises(FileError, match="letters"):
-        read_scores(repeated_text(12_000_000 // 4, 50_000), name="x.parquet")
 
 
 def test_names_of_classes_are_shown_without_hidden_characters():

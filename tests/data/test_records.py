@@ -42,22 +42,6 @@ def test_every_record_of_a_patient_has_its_chance():
     assert 0.45 < kept.scores.mean() < 0.55
 
 
-def test_probabilities_and_labels_follow():
-    table = read_scores(b"patient,label,a,b\n1,a,0.9,0.1\n1,b,0.2,0.8\n2,a,0.6,0.4")
-    kept = one_per_patient(table)
-    assert len(kept) == 2
-    for row, label, score in zip(kept.probabilities, kept.labels, kept.scores, strict=True):
-        assert score == 1 - row[label]
-
-
-def test_groups_and_the_model_follow():
-    text = f"patient,site,model,score\n1,north,{'ab' * 8},0.5\n1,south,{'ab' * 8},0.25\n2,east,{'ab' * 8},0.75\n"
-    kept = one_per_patient(read_scores(text.encode(), group="site"))
-    assert kept.model == "ab" * 8
-    assert list(zip(kept.scores, kept.groups["site"], strict=True))[1] == (0.75, "east")
-    assert kept.groups["site"][0] == {0.5: "north", 0.25: "south"}[kept.scores[0]]
-
-
 def test_equal_records_are_equal_and_each_fact_counts():
     text = f"patient,site,model,label,a,b\n1,n,{'ab' * 8},a,0.75,0.25\n2,s,{'ab' * 8},b,0.5,0.5\n".encode()
     first, second = (read_scores(text, "s.csv", group="site") for _ in range(2))
@@ -102,8 +86,3 @@ def test_a_record_without_a_name_is_a_patient_of_its_own():
     assert kept.patients.tolist().count("") == 3
     assert [score for score, patient in zip(kept.scores, kept.patients, strict=True) if not patient] == [0.2, 0.4, 0.2]
     assert len(kept) == 5
-
-
-def test_without_patients_everything_stays():
-    table = read_scores(b"score\n0.1\n0.2")
-    assert one_per_patient(table) is table

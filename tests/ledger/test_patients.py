@@ -136,18 +136,6 @@ def test_what_anyone_has_lost_at_most_is_said_from_public_numbers(ledger):
         said("nowhere")
 
 
-def test_batches_add_up_to_the_whole_in_any_order(ledger):
-    patients = np.array([f"p{i // 2}" if i % 9 else "" for i in range(90)])
-    whole = cohort_of(ledger, records_of(SCORES[:90], patients=patients))
-    parts = [
-        cohort_of(ledger, records_of(SCORES[part], patients=patients[part]))
-        for part in (slice(50, 90), slice(0, 20), slice(20, 50))
-    ]
-    added = parts[0] + parts[1] + parts[2]
-    assert added.people.cells == whole.people.cells
-    assert not (added + cohort_of(ledger, records_of(SCORES[:3]))).by_patient
-
-
 def test_one_home_whatever_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     for value, place in (("", ".ppsets"), ("  ", ".ppsets"), ("~/x", "x"), (str(tmp_path / "y"), "y")):

@@ -14,6 +14,7 @@ from ppsets_core.ledger.export import covered_in_words, export_csv, export_json
 from ppsets_core.method.check import clopper_pearson
 from ppsets_core.method.private_check import (
     PrivateCheck,
+    _noise_at_least,
     _noise_of_two,
     digest_of,
     draw_counts,
@@ -53,6 +54,17 @@ def laplace(scale, reach):
     z = np.arange(-reach, reach + 1)
     mass = np.exp(-np.abs(z) / scale)
     return z, mass / mass.sum()
+
+
+@pytest.mark.parametrize("scale", [0.2, 1.0, 10.0])
+def test_tails_of_the_noise_are_those_of_its_law(scale):
+    z, mass = laplace(scale, 800)
+    for bound in (-7, -1, 0, 1, 2, 9):
+        assert _noise_at_least(np.array(bound), scale) == pytest.approx(mass[z >= bound].sum(), abs=1e-12)
+    two = np.convolve(mass, mass)
+    away = np.abs(np.arange(len(two)) - 1600)
+    within = _noise_of_two(scale, 0.01, 10_000)
+    assert two[away > within].sum() <= 0.01 < two[away > within - 1].sum()
 
 
 @pytest.mark.parametrize(

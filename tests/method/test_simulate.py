@@ -68,21 +68,6 @@ def test_the_same_seed_gives_the_same_result_and_results_keep_the_order_of_setti
     assert (first[0].nonprivate.threshold == first[1].nonprivate.threshold).all()
 
 
-def test_progress_is_told_and_can_cancel():
-    seen = []
-    run(repetitions=5, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(i, 5) for i in range(1, 6)]
-
-    class Cancelled(Exception):
-        pass
-
-    def cancel(done, total):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(progress=cancel)
-
-
 @pytest.mark.parametrize("n", [400, 401, 0])
 def test_too_few_records_are_refused(n):
     with pytest.raises(InputError, match="too few"):

@@ -8,7 +8,6 @@ import pytest
 
 from ppsets_core import (
     Calibration,
-    InputError,
     Ledger,
     Records,
     plan,
@@ -45,9 +44,3 @@ def test_it_is_planned_released_and_read_again(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["plan", "--help"])
     assert ",third}" in capsys.readouterr().out
-
-
-def test_without_its_entry_it_is_unknown(monkeypatch):
-    monkeypatch.delitem(RULES, "third")
-    with pytest.raises(InputError, match="method must be one of sharp, paper"):
-        plan(1000, 0.1, 1.0, method="third")

@@ -159,31 +159,18 @@ def test_setting_upright_undoes_misplacing(kind):
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        (Header("CT", "CHEST"), "modality CT"),
-        (Header("MR"), "modality MR"),
-        (Header("DX", "HAND", "PA"), "body part HAND"),
-        (Header("DX", "CSPINE"), "body part CSPINE"),
-        (Header("DX", "LOWER LEG"), "body part LOWER LEG"),
-        (Header("CR", "CHEST", "LL"), "lateral"),
-        (Header("DX", "CHEST", "LATERAL"), "lateral"),
+        *((Header("CT", "CHEST"), "modality CT"), (Header("MR"), "modality MR")),
+        *((Header("DX", part), f"body part {part}") for part in ("HAND", "CSPINE", "LOWER LEG")),
+        *((Header("DX", "CHEST", view), "lateral") for view in ("LL", "LATERAL")),
         (Header("DX", "CHEST", "RAO"), "oblique"),
+        *((Header(), ""), (Header("DX", "CHEST", "PA"), ""), (Header("CR", "PORT CHEST", "AP"), "")),
+        *((Header("RG", part), "") for part in ("THORAX", "TORAX", "TÓRAX", "UNKNOWN", "CHEST ABDOMEN", "BRUSTKORB")),
     ],
 )
 def test_a_dicom_header_may_say_no(header, said):
     reason = why_not_a_chest_xray(Picture("film", CHESTS[0], 0.0, header))
     assert said in reason
-    assert "frontal chest X-ray" in reason
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        *(Header(), Header("DX", "CHEST", "PA"), Header("CR", "PORT CHEST", "AP"), Header("RG", "THORAX")),
-        *(Header("DX", part) for part in ("TORAX", "TÓRAX", "UNKNOWN", "CHEST ABDOMEN", "BRUSTKORB")),
-    ],
-)
-def test_a_dicom_header_of_a_frontal_chest_xray_says_nothing(header):
-    assert why_not_a_chest_xray(Picture("film", CHESTS[0], 0.0, header)) == ""
+    assert ("frontal chest X-ray" in reason) == bool(said) == bool(reason)
 
 
 @needs_coronahack

@@ -1,16 +1,14 @@
 import csv
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
 from ppsets_core.model import load_model, predict_folder, save_model
-from ppsets_core.model.prediction import FolderPrediction
 from ppsets_core.model.report import bundled_report, report
 from ppsets_core.xrays.coronahack import read_coronahack
-from tests.coronahack import CORONAHACK, needs_coronahack, write_stand_ins
-from tests.model.chests import CLASSES, chest, small_model
-from tools import bundled_scores, check_bundle
+from tests.coronahack import CORONAHACK, needs_coronahack
+from tests.model.chests import CLASSES, small_model
+from tools import check_bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,26 +58,6 @@ def test_a_file_of_another_bundle_is_noticed(tmp_path):
     assert [said.split(" ")[0] for said in check_bundle.problems(scores=scores)] == ["s.csv", "README.md"]
     card.write_text("accuracy 0.99", encoding="utf-8")
     assert [said.split(" ")[0] for said in check_bundle.problems(card=card)] == ["c.md", "c.md"]
-
-
-def undecided(model, folder) -> FolderPrediction:
-    names, labels, patients = zip(*((xray.name, xray.label, xray.patient) for xray in folder.xrays), strict=True)
-    return FolderPrediction(names, labels, patients, np.full((len(names), 3), 1 / 3), (), np.full(len(names), 0.5))
-
-
-def test_they_are_written_from_kaggles_folders(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bundled_scores, "load_model", lambda: SimpleNamespace(classes=CLASSES, fingerprint="ab" * 8))
-    monkeypatch.setattr(bundled_scores, "predict_folder", undecided)
-    for split, each in (("train", 1), ("calibration", 2), ("validation", 1)):
-        write_stand_ins(tmp_path, split, each, lambda label, number: chest(label, number) * 255)
-    bundled_scores.main(str(tmp_path), str(tmp_path / "scores.csv"), str(tmp_path / "synthetic.csv"))
-    assert len((tmp_path / "synthetic.csv").read_text().splitlines()) == 13
-    with (tmp_path / "scores.csv").open(newline="") as file:
-        header, *rows = csv.reader(file)
-    assert header == ["patient", "split", "label", "model", "novelty", *CLASSES]
-    expected = [(split, label) for split in ("calibration", "calibration", "validation") for label in CLASSES]
-    assert sorted((split, label) for _, split, label, *_ in rows) == sorted(expected)
-    assert "9 X-rays" in capsys.readouterr().out
 
 
 @needs_coronahack

@@ -1,6 +1,4 @@
 import io
-import struct
-import zlib
 from contextlib import nullcontext
 
 import numpy as np
@@ -137,23 +135,12 @@ def test_jpeg_may_come_smaller_but_never_below_at_least(size, least):
     assert small.mean() == pytest.approx(full.mean(), abs=0.01)
 
 
-def _png_header(width: int, height: int) -> bytes:
-    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n\0\0\0\r" + header + struct.pack(">I", zlib.crc32(header)) + b"\0\0\0\0IDAT"
-
-
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"\xef\xbb\xbf<!doctype html><html>", "web page"),
         (b"just words", "text"),
         (b"%PDF-1.7\n%\xe2\xe3", "PDF"),
         (bytes(range(256)), "Not a PNG, JPEG, TIFF or DICOM file"),
-        (png(FILM)[:20], "cut off"),
-        (_png_header(9_000, 9_000), "80 megapixels"),
-        (_png_header(10_000, 10_000), "80 megapixels"),
-        (tiff(FILM.astype(np.int32)), "8 or 16 bits"),
     ],
 )
 def test_what_is_not_an_xray_file_is_refused_with_a_sentence(data, said):
