@@ -277,8 +277,10 @@ def test_a_damaged_ledger_is_refused_and_never_reset(ledger, path, damage):
 
 
 @pytest.mark.parametrize("damage", ["edited", "gone"])
-def test_damage_is_noticed_at_the_next_look_and_not_hidden_by_the_last(ledger, path, damage):
+def test_what_others_change_or_damage_is_noticed_at_the_next_look(ledger, path, damage):
     assert ledger.account("ward").budget == 1
+    Ledger(path).raise_budget("ward", 10)
+    assert ledger.account("ward").budget == 10
     if damage == "gone":
         path.unlink()
     else:
