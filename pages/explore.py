@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.widgets.choose_files import choose_one
 from pages.widgets.explore.planner import show_by_diagnosis, show_planner
 from pages.widgets.explore.shared import choose_records
 from pages.widgets.explore.splits import show_splits
@@ -11,27 +12,29 @@ from pages.widgets.guard import guarded
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.what_if import show_what_if
 
-VIEWS = {
-    "Planner": show_planner,
-    "Trade-off map": show_map,
-    "By diagnosis": show_by_diagnosis,
-    "Levels": show_levels,
-    "Random splits": show_splits,
-    "Inside a release": show_release,
-}
+WHAT_IF, STATISTICIANS = "What if", "For statisticians"
+VIEWS = {"Trade-off map": show_map, "By diagnosis": show_by_diagnosis, "Planner": show_planner}
+DETAILS = {"Levels": show_levels, "Inside a release": show_release, "Random splits": show_splits}
 
 
 def main() -> None:
     st.title("Explore")
-    st.caption("What privacy and coverage cost. **Nothing on this screen spends privacy.**")
-    first, *others = st.tabs(["What if", *VIEWS], on_change="rerun", key="explore_view")
-    if first.open:
-        with first:
-            show_what_if("what_if")
-    for tab, show in zip(others, VIEWS.values(), strict=True):
+    st.markdown(":small[Nothing on this screen spends privacy.]")
+    views = [WHAT_IF, *VIEWS, STATISTICIANS]
+    for view, tab in zip(views, st.tabs(views, on_change="rerun", key="explore_view"), strict=True):
         if tab.open:
             with tab, guarded():
-                show(choose_records())
+                _show(view)
+
+
+def _show(view: str) -> None:
+    if view == WHAT_IF:
+        show_what_if("what_if")
+    elif view == STATISTICIANS:
+        detail = choose_one("View", list(DETAILS), "explore_detail")
+        DETAILS[detail](choose_records())
+    else:
+        VIEWS[view](choose_records())
 
 
 if run_through_app():

@@ -5,6 +5,7 @@ Calibration records are drawn with replacement, so that n may exceed the public 
 known exactly and is averaged over, not drawn from; so a few hundred repetitions leave a small margin.
 """
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,10 @@ from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import AXES, BLUE, GOAL, GREY, ORANGE, VERMILLION, as_text, figure
 from ppsets_core.method.bins import Runs, bin_index, limit, runs_around
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
+from ppsets_core.method.rules import RULES, GroupRule
 from ppsets_core.method.rules.mechanism import run_probabilities
 from ppsets_core.method.sets import conformal_rank
+from ppsets_core.places import ASSETS
 from ppsets_core.progress import Progress
 
 _LOOKS = ((VERMILLION, "diamond"), (BLUE, "circle"), (GREY, "x"), (ORANGE, "square"))
@@ -30,13 +33,16 @@ class ExpectedSets:
     margin: float
     coverage: float
     coverage_by_class: np.ndarray
+    size_by_class: np.ndarray | None = None  # by true class, where asked for
 
 
-def expected_sets(records: Labelled, chosen: Plan, rng: np.random.Generator, repetitions: int = 200) -> ExpectedSets:
-    """With the private threshold, or thresholds, of the plan."""
-    curves = _Curves(records)
+def expected_sets(
+    records: Labelled, chosen: Plan, rng: np.random.Generator, repetitions: int = 200, *, by_class: bool = False
+) -> ExpectedSets:
+    """With the private threshold, or thresholds, of the plan. by_class: set sizes of each true class, too."""
+    curves = _Curves(records, by_class)
     if chosen.is_trivial:
-        return curves.means(np.ones((1, curves.classes, 2)))
+        return curves.means(np.ones((1, curves.classes, len(curves.values[0]))))
     return curves.means(_private(curves, chosen, rng, repetitions))
 
 
@@ -48,7 +54,7 @@ def nonprivate_sets(
     order = np.argsort(curves.scores, kind="stable")
     scores, labels = curves.scores[order], curves.labels[order]
     times = rng.multinomial(n, np.full(len(scores), 1 / len(scores)), size=repetitions)
-    found, together = np.empty((repetitions, curves.classes, 2)), _conformal(scores, times, alpha)
+    found, together = curves.room(repetitions), _conformal(scores, times, alpha)
     for c in range(curves.classes):
         thresholds = _conformal(scores, times * (labels == c), alpha) if each else together
         found[:, c] = [curves.at(c, threshold) for threshold in thresholds]
@@ -64,25 +70,32 @@ def _conformal(scores: np.ndarray, times: np.ndarray, alpha: float) -> np.ndarra
 
 
 class _Curves:
-    """For each class at any threshold: how many records have it in their set, and how many of its own."""
+    """For each class at any threshold: the share of all records that have it in their set, of its own, and if asked
+    for of those of each class."""
 
-    def __init__(self, records: Labelled) -> None:
-        self.labels, self.classes = records.labels, records.probabilities.shape[1]
-        self.scores = records.scores
+    def __init__(self, records: Labelled, by_class: bool = False) -> None:
+        self.labels, self.classes, self.scores = records.labels, records.probabilities.shape[1], records.scores
         self.shares = np.bincount(self.labels, minlength=self.classes) / len(self.labels)
         self.own = [np.sort(self.scores[self.labels == c]) for c in range(self.classes)]
-        self._all = [np.sort(column) for column in records.score.of_classes(records.probabilities).T]
+        parts = [self.labels == c for c in range(self.classes)] if by_class else []
+        self.values = [
+            [np.sort(column), self.own[c], *(np.sort(column[part]) for part in parts)]
+            for c, column in enumerate(records.score.of_classes(records.probabilities).T)
+        ]
         self._half = records.half_precision
 
+    def room(self, repetitions: int) -> np.ndarray:
+        return np.empty((repetitions, self.classes, len(self.values[0])))
+
     def at(self, c: int, threshold: float) -> list[float]:
-        """(share of all records with class c in their set, share of its own records covered)."""
-        pair, upto = (self._all[c], self.own[c]), limit(threshold, self._half)
-        return [int(np.searchsorted(values, upto, side="right")) / max(1, len(values)) for values in pair]
+        """The shares for class c."""
+        upto = limit(threshold, self._half)
+        return [int(np.searchsorted(values, upto, side="right")) / max(1, len(values)) for values in self.values[c]]
 
     def over_runs(self, c: int, runs: Runs, m: int) -> np.ndarray:
-        """What `at` gives, averaged over the edges of each run of bins; (runs, 2)."""
+        """What `at` gives, averaged over the edges of each run of bins, a row for each run."""
         shares, edges = [], np.stack([runs.last, runs.first - 1])
-        for values in (self._all[c], self.own[c]):
+        for values in self.values[c]:
             joins = _first_edges(values, m, self._half)
             inside = np.searchsorted(joins, edges, side="right")
             last, before = inside * (edges + 1) - np.append(0, np.cumsum(joins))[inside]  # summed over all edges so far
@@ -90,14 +103,15 @@ class _Curves:
         return np.stack(shares, axis=-1)
 
     def means(self, found: np.ndarray) -> ExpectedSets:
-        """Of (repetitions, classes, 2) as `at` gives them."""
+        """Of (repetitions, classes, shares) as `at` gives them."""
         sizes, by_class = found[..., 0].sum(axis=1), found[..., 1].mean(axis=0)
         error = sizes.std(ddof=1) / np.sqrt(len(sizes)) if len(sizes) > 1 else 0.0
-        return ExpectedSets(float(sizes.mean()), float(1.96 * error), float(by_class @ self.shares), by_class)
+        each = found[..., 2:].sum(axis=1).mean(axis=0) if found.shape[-1] > 2 else None
+        return ExpectedSets(float(sizes.mean()), float(1.96 * error), float(by_class @ self.shares), by_class, each)
 
 
 def _private(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetitions: int) -> np.ndarray:
-    """(repetitions, classes, 2): the expectation of `_Curves.at` over ŝ.
+    """(repetitions, classes, shares): the expectation of `_Curves.at` over ŝ.
 
     Where each diagnosis has its own threshold, it comes from as many records as chance gives the diagnosis.
     """
@@ -105,7 +119,7 @@ def _private(curves: _Curves, chosen: Plan, rng: np.random.Generator, repetition
     every = range(curves.classes)
     groups = [(curves.scores, every)] if together else [(curves.own[c], range(c, c + 1)) for c in every]
     counts = rng.multinomial(chosen.n, [1.0] if together else curves.shares, size=repetitions)
-    found = np.empty((repetitions, curves.classes, 2))
+    found = curves.room(repetitions)
     for (scores, classes), drawn in zip(groups, counts.T, strict=True):
         for count in map(int, np.unique(drawn)):
             these = np.flatnonzero(drawn == count)
@@ -150,27 +164,36 @@ def _sampled_runs(scores: np.ndarray, n: int, m: int, rng: np.random.Generator, 
     return runs_around(np.broadcast_to(bins, drawn.shape), np.cumsum(drawn, axis=1), m)
 
 
-def by_diagnosis_figure(classes: Sequence[str], found: Mapping[str, ExpectedSets], asked: float) -> go.Figure:
-    """One mark per way of calibrating, in a row for each diagnosis and one for all; the line is what was asked for."""
+def by_diagnosis_figure(
+    classes: Sequence[str], found: Mapping[str, ExpectedSets], asked: float | None = None
+) -> go.Figure:
+    """One mark per way of calibrating, in a row for each diagnosis and one for all.
+
+    asked: draw coverage, with a line at what was asked for; else set sizes."""
     rows = ["all together", *(as_text(name) for name in classes)]
-    fig = figure("coverage", "", height=120 + 46 * len(rows))
+    fig = figure("mean set size" if asked is None else "coverage", "", height=120 + 46 * len(rows))
     for (name, sets), (colour, symbol) in zip(found.items(), _LOOKS, strict=False):
+        sizes = () if sets.size_by_class is None else sets.size_by_class
         fig.add_scatter(
-            x=[sets.coverage, *sets.coverage_by_class],
+            x=[sets.mean_size, *sizes] if asked is None else [sets.coverage, *sets.coverage_by_class],
             y=rows,
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": 12, "color": colour},
-            hovertemplate="%{y}: %{x:.1%}<extra>" + as_text(name) + "</extra>",
+            hovertemplate=f"%{{y}}: %{{x:{'.2f' if asked is None else '.1%'}}}<extra>{as_text(name)}</extra>",
         )
-    fig.add_vline(x=asked, line=GOAL)
-    fig.update_xaxes(tickformat=".0%")
+    if asked is not None:
+        fig.add_vline(x=asked, line=GOAL)
+        fig.update_xaxes(tickformat=".0%")
     fig.update_yaxes(autorange="reversed")
     return fig
 
 
 ALPHAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+COARSE_ALPHAS, COARSE_EPSILONS = (0.01, 0.03, 0.1, 0.2, 0.5), (0.01, 0.1, 0.5, 1.0, 3.0, 20.0)
+BUNDLED_MAP, BUNDLED_N = ASSETS / "tradeoff_map.csv", 1000
+MAP_REPETITIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,16 +226,59 @@ def tradeoff_map(
         for column, epsilon in enumerate(epsilons):
             chosen = plan(n, alpha, epsilon, method=method, per=per, classes=classes)
             if not chosen.is_trivial:
-                found = expected_sets(records, chosen, np.random.default_rng(0))
+                found = expected_sets(records, chosen, np.random.default_rng(0), MAP_REPETITIONS)
                 sizes[row, column], coverage[row, column] = found.mean_size, found.coverage
             if progress:
                 progress(row * len(epsilons) + column + 1, sizes.size)
     return TradeoffMap(n, method, per, np.array(alphas), np.array(epsilons), sizes, coverage)
 
 
-def tradeoff_figure(found: TradeoffMap) -> go.Figure:
-    """Darker is larger sets. Where nothing can be promised there is no colour, and a grey cross at each point."""
-    fig = figure(AXES["epsilon"], AXES["alpha"], height=480)
+def map_rows(found: TradeoffMap) -> list[dict[str, object]]:
+    """A line for each point; empty where nothing can be promised but every diagnosis."""
+
+    def known(value: float) -> object:
+        return "" if np.isnan(value) else round(float(value), 4)
+
+    return [
+        {"alpha": alpha, "epsilon": epsilon, "mean set size": known(size), "coverage": known(covered)}
+        for alpha, sizes, coverage in zip(found.alphas.tolist(), found.sizes, found.coverage, strict=True)
+        for epsilon, size, covered in zip(found.epsilons.tolist(), sizes, coverage, strict=True)
+    ]
+
+
+def bundled_map(method: str, per: str | None) -> TradeoffMap | None:
+    """The map of 1,000 of the bundled scores, computed beforehand; None for a rule that it does not have."""
+    shape = (len(ALPHAS), len(EPSILONS))
+    with BUNDLED_MAP.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if (row["rule"], row["promise"]) == (method, per or "")]
+    if not rows:
+        return None
+    sizes, coverage = (
+        np.array([float(row[name] or "nan") for row in rows]).reshape(shape) for name in ("mean set size", "coverage")
+    )
+    return TradeoffMap(BUNDLED_N, method, per, np.array(ALPHAS), np.array(EPSILONS), sizes, coverage)
+
+
+def write_bundled_map(records: Labelled) -> None:
+    """Compute the maps of every rule and promise anew, where the bundled scores or a rule have changed."""
+    ways: list[tuple[str, str | None]] = [(name, None) for name in RULES]
+    ways += [(name, DIAGNOSIS) for name, rule in RULES.items() if isinstance(rule, GroupRule)]
+    rows = [
+        {"rule": method, "promise": per or "", **row}
+        for method, per in ways
+        for row in map_rows(tradeoff_map(records, BUNDLED_N, method, per=per))
+    ]
+    with BUNDLED_MAP.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def tradeoff_figure(found: TradeoffMap, here: tuple[float, float] | None = None) -> go.Figure:
+    """Contour lines of the mean set size, darker where sets are larger, white where nothing can be promised.
+
+    here: α and ε to mark."""
+    fig = figure(AXES["epsilon"], AXES["alpha"], height=400)
     x, y = np.log10(found.epsilons), np.log10(found.alphas)
     fig.add_contour(
         x=x,
@@ -225,28 +291,33 @@ def tradeoff_figure(found: TradeoffMap) -> go.Figure:
         hoverinfo="skip",
         connectgaps=False,
     )
-    useful = np.isfinite(found.sizes)
-    numbers = "<br>%{customdata[2]:.2f} diagnoses, coverage %{customdata[3]:.1%}"
-    _add_points(fig, found, useful, "click to take to Calibrate", numbers, {"symbol": "circle", "color": "white"})
-    _add_points(fig, found, ~useful, "nothing can be promised", "", {"symbol": "x-thin-open", "color": GREY})
-    fig.update_xaxes(tickvals=x, ticktext=[f"{e:g}" for e in found.epsilons], showgrid=False)
-    fig.update_yaxes(tickvals=y, ticktext=[f"{a:.0%}" for a in found.alphas], showgrid=False)
-    return fig
-
-
-def _add_points(
-    fig: go.Figure, found: TradeoffMap, where: np.ndarray, name: str, numbers: str, marker: dict[str, object]
-) -> None:
-    rows, columns = np.nonzero(where)
-    if not len(rows):
-        return
+    rows, columns = np.nonzero(np.isfinite(found.sizes))
     alphas, epsilons = found.alphas[rows], found.epsilons[columns]
+    numbers = "<br>%{customdata[2]:.2f} diagnoses, coverage %{customdata[3]:.1%}"
     fig.add_scatter(
         x=np.log10(epsilons),
         y=np.log10(alphas),
         mode="markers",
-        name=name,
-        marker={"size": 9, "line": {"color": GREY, "width": 1}, "opacity": 0.75} | marker,
-        customdata=np.column_stack([alphas, epsilons, found.sizes[where], found.coverage[where]]),
-        hovertemplate=f"α = %{{customdata[0]:.0%}}, ε = %{{customdata[1]:g}}: {name}{numbers}<extra></extra>",
+        name="click to take to Calibrate",
+        marker={"size": 18, "opacity": 0},
+        customdata=np.column_stack([alphas, epsilons, found.sizes[rows, columns], found.coverage[rows, columns]]),
+        hovertemplate=f"α = %{{customdata[0]:.0%}}, ε = %{{customdata[1]:g}}: click to take to Calibrate{numbers}"
+        "<extra></extra>",
+        showlegend=False,
     )
+    if here is not None:
+        fig.add_scatter(
+            x=[np.log10(here[1])],
+            y=[np.log10(here[0])],
+            mode="markers+text",
+            name="chosen on Calibrate",
+            text=[f"ε = {here[1]:g}"],
+            textposition="top center",
+            textfont={"size": 14, "color": "black", "shadow": "0 0 4px white, 0 0 4px white"},
+            marker={"size": 14, "color": "white", "line": {"color": "black", "width": 2}},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    fig.update_xaxes(tickvals=x, ticktext=[f"{e:g}" for e in found.epsilons], showgrid=False, range=[x[0], x[-1]])
+    fig.update_yaxes(tickvals=y, ticktext=[f"{a:.0%}" for a in found.alphas], showgrid=False, range=[y[0], y[-1]])
+    return fig

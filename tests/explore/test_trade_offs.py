@@ -20,6 +20,9 @@ from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.data.records import chosen
 from ppsets_core.explore import NONPRIVATE, sweeps
 from ppsets_core.explore.expected_sets import (
+    ALPHAS,
+    EPSILONS,
+    bundled_map,
     chances_in_set,
     expected_sets,
     nonprivate_sets,
@@ -150,10 +153,25 @@ def test_the_map_leaves_out_where_nothing_can_be_promised():
     assert np.isnan(found.sizes).tolist() == [[True, False], [True, False]]
     assert found.sizes[1, 1] < found.sizes[0, 1]
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    points = traces(tradeoff_figure(found))
-    assert [len(points[name].x) for name in ("click to take to Calibrate", "nothing can be promised")] == [2, 2]
+    points = traces(tradeoff_figure(found, (0.1, 0.7)))
+    assert [len(points[name].x) for name in ("click to take to Calibrate", "chosen on Calibrate")] == [2, 1]
+    assert points["chosen on Calibrate"].text == ("ε = 0.7",)
     each = tradeoff_map(RECORDS, 50, "sharp", per=DIAGNOSIS, alphas=(0.1,), epsilons=(0.1, 20.0))
     assert np.isfinite(each.sizes).all()
+
+
+@pytest.mark.parametrize(("method", "per"), [*((rule, None) for rule in RULES), ("sharp", DIAGNOSIS)])
+def test_the_bundled_map_is_what_would_be_computed(method, per):
+    bundled, few = bundled_map(method, per), {"alphas": ALPHAS[5:6], "epsilons": EPSILONS[4::5]}
+    found = tradeoff_map(Labelled.of(bundled_scores()), bundled.n, method, per=per, **few)
+    assert bundled.sizes[5:6, 4::5] == pytest.approx(found.sizes, abs=1e-3, nan_ok=True)
+    assert bundled.coverage[5:6, 4::5] == pytest.approx(found.coverage, abs=1e-3, nan_ok=True)
+
+
+def test_set_sizes_by_diagnosis_add_up_to_all():
+    shares = np.bincount(RECORDS.labels) / len(RECORDS)
+    sets = expected_sets(RECORDS, plan(N, 0.1, 2.0), rng(0), by_class=True)
+    assert sets.size_by_class @ shares == pytest.approx(sets.mean_size)
 
 
 def test_levels_are_the_plans_and_drawn_up_to_one():

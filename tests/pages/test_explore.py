@@ -16,6 +16,8 @@ def explore(screen):
 
     def open_view(view: str):
         at = screen("explore")
+        if view in ("Levels", "Inside a release", "Random splits"):
+            at.session_state["explore_detail"], view = view, "For statisticians"
         at.session_state["explore_view"] = view
         return at.run()
 
@@ -33,7 +35,11 @@ def names(figure: dict) -> set[str]:
 def test_sets_follow_the_sliders_of_what_if_and_calibrate_takes_them_over(explore):
     at = explore("What if")
     assert not at.error
-    assert len(figures(at)) == 2
+    for over, axis in (("n", "calibration records n"), ("alpha", "allowed miss rate α"), ("epsilon", "privacy loss ε")):
+        at.radio(key="what_if_over").set_value(over).run()
+        drawn = figures(at)
+        assert [one["layout"]["xaxis"]["title"]["text"] for one in drawn] == [axis] * 2
+        assert {"sharp rule", "paper's rule", "without privacy"} <= names(drawn[0])
 
     def bars():
         return "".join(one.proto.body for one in at.get("html") if 'class="chances"' in one.proto.body)
@@ -61,6 +67,36 @@ def test_planner_answers_for_every_rule(explore):
     assert 0.9 < exact <= private < 3
     at.number_input(key="explore_planned_n").set_value(10).run()
     assert metrics(at)["Paper's rule"][1] == "none" or float(metrics(at)["Paper's rule"][1]) > 1
+
+
+def test_the_map_is_there_at_once_and_another_is_coarse_first_and_kept_for_all(explore):
+    at = explore("Trade-off map")
+    (whole,) = figures(at)
+    assert "map_job" not in at.session_state, "it is bundled"
+    assert [trace["text"] for trace in whole["data"] if "text" in trace] == [["ε = 1"]]
+    at.number_input(key="map_n").set_value(300).run()
+    (coarse,) = figures(at)
+    assert len(coarse["layout"]["xaxis"]["ticktext"]) < len(whole["layout"]["xaxis"]["ticktext"])
+    at = finish(at, "map_job")
+    (other,) = figures(at)
+    assert other["layout"]["xaxis"]["ticktext"] == whole["layout"]["xaxis"]["ticktext"]
+    at.radio(key="map_promise").set_value("each diagnosis").run()
+    assert figures(at)[0]["data"] != other["data"]
+    at.radio(key="map_promise").set_value("all patients together").run()
+    assert figures(at)[0]["data"] == other["data"]
+    assert not at.error
+
+
+def test_scores_are_compared_by_diagnosis(explore):
+    at = explore("By diagnosis")
+    coverage, sizes = figures(at)
+    assert names(sizes) == {"lac", "aps", "raps"}
+    means = {trace["name"]: trace["x"] for trace in sizes["data"]}
+    assert all(len(one) == 4 for one in means.values())
+    assert means["lac"][0] < means["raps"][0] < means["aps"][0]
+    at.radio(key="explore_score").set_value("raps").run()
+    assert figures(at)[0]["data"] != coverage["data"]
+    assert figures(at)[1]["data"] == sizes["data"]
 
 
 def run_splits(at, splits: int, over: str = "epsilon"):
@@ -152,11 +188,6 @@ def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypa
     assert "third, ε = 0.1" in names(figures(at)[0])
     assert "Solid: the sharp rule. Dotted: the paper's rule." in texts(at)
     assert "Dashes and dots: the third rule." in texts(at)
-    at.pills(key="explore_methods").set_value(["sharp"]).run()
-    assert not any(name.startswith("third") for name in names(figures(at)[0]))
-    at.pills(key="explore_epsilons").set_value([]).run()
-    assert "Choose at least one." in texts(at)
-    assert len(figures(at)) == 1
     at = explore("Inside a release")
     at.segmented_control(key="explore_rule").set_value(ThirdRule.name).run()
     assert not at.error

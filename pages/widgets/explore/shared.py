@@ -63,9 +63,7 @@ def choose_records() -> PublicRecords | None:
 
 def _coronahack() -> PublicRecords:
     records = bundled_scores()
-    st.caption(
-        f"Public: the bundled model's probabilities for {len(records):,} CoronaHack X-rays that it was not trained on."
-    )
+    st.caption(f"Public: the bundled model's probabilities for {len(records):,} held-out X-rays.")
     return _from_file(records)
 
 

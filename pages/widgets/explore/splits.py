@@ -38,10 +38,6 @@ class Experiment:
 
 
 def show_splits(records: PublicRecords | None) -> None:
-    st.write(
-        "Split the records at random, calibrate on one part, look at the sets of the other; many times. "
-        "Do the sets hold the true diagnosis as often as promised, and what does privacy cost in set size?"
-    )
     if records is None:
         return
     data = records.need_labelled()
@@ -117,7 +113,6 @@ def _draw_point(experiment: Experiment) -> dict[str, go.Figure]:
         for name, trend in sweeps.trends(swept, "mean_size").items():
             size = with_margin(trend.mean[place], trend.margin[place])
             st.metric(f"Set size, {label_of(name)}", size, width="content")
-    st.caption("± is a 95% margin of the mean over all splits. Planner expects the same size, within the margins.")
     results = swept.at(value)
     outcomes = sweeps.outcomes_of(results)
     figures = {

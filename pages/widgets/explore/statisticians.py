@@ -1,8 +1,5 @@
 """For statisticians: the level each rule aims at, and one release seen from inside."""
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -17,62 +14,34 @@ from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.wording import describe, price_in_ranks, remedy
 
 ALONG = {"n": record_counts(100, 100_000, 19), "epsilon": log_grid(0.05, 20, 19)}
-Option = TypeVar("Option", str, int, float)
 _DRAWS = "explore_draws"
 MOST_DRAWS = 500
 
 
 def show_levels(_records: PublicRecords | None) -> None:
-    st.write(
-        "To keep its promise in spite of the noise, a private rule aims above 1 − α. How far depends on the number "
-        "of records and on ε alone, not on the records. At 1 there are too few: every set would hold every diagnosis."
-    )
+    st.write("A private rule aims above 1 − α, however the records are. At 1 there are too few of them.")
+    alpha = alpha_slider(st.container())
     left, right = st.columns(2)
-    alpha = alpha_slider(left)
-    with right:
-        methods = _pick("Rules", tuple(RULES), tuple(RULES), label_of, "explore_methods")
     figures = {}
-    left, right = st.columns(2)
     with left:
         st.subheader("Against the number of records", anchor=False)
-        epsilons = (0.1, 0.3, 1.0, 3.0, 10.0)
-        some = _pick("ε to compare", epsilons, (0.1, 1.0, 10.0), "{:g}".format, "explore_epsilons")
-        if methods and some:
-            figures["Level against the number of records"] = _draw_levels("n", some, alpha, methods)
+        figures["Level against the number of records"] = _draw_levels("n", (0.1, 1.0, 10.0), alpha)
     with right:
         st.subheader("Against ε", anchor=False)
-        ns = _pick("Records to compare", (300, 1000, 3000, 10_000), (300, 1000, 10_000), "{:,}".format, "explore_ns")
-        if methods and ns:
-            figures["Level against ε"] = _draw_levels("epsilon", ns, alpha, methods)
-    st.caption(
-        f"{_legend()} Each point has its own m\\*: where ε is so small that fewer bins are better, a rule may aim "
-        "lower and cut more coarsely, so a line can dip there."
-    )
-    if figures:
-        take_away("Levels", figures, f"α = {alpha:g}")
+        figures["Level against ε"] = _draw_levels("epsilon", (300, 1000, 10_000), alpha)
+    st.caption(_legend())
+    take_away("Levels", figures, f"α = {alpha:g}")
 
 
 def _legend() -> str:
     """Which line is whose."""
     rules = [f"{look.stroke.capitalize()}: the {look.name}." for look in map(look_of, RULES)]
     nonprivate = look_of(NONPRIVATE)
-    return " ".join([*rules, f"{nonprivate.stroke.capitalize()} grey: ordinary calibration {nonprivate.name}."])
+    return " ".join([*rules, f"{nonprivate.stroke.capitalize()} grey: {nonprivate.name}."])
 
 
-def _pick(
-    label: str, options: tuple[Option, ...], default: tuple[Option, ...], shown: Callable[[Option], str], key: str
-) -> tuple[Option, ...]:
-    """Several of a few values; with none chosen it says so, and nothing is drawn."""
-    picked = st.pills(
-        label, options, selection_mode="multi", default=default, format_func=shown, key=key, persist_state="session"
-    )
-    if not picked:
-        st.info("Choose at least one.")
-    return tuple(option for option in options if option in picked)
-
-
-def _draw_levels(over: str, fixed: tuple[float, ...], alpha: float, methods: tuple[str, ...]) -> go.Figure:
-    fig = level_figure(_curves(over, fixed, alpha, methods))
+def _draw_levels(over: str, fixed: tuple[float, ...], alpha: float) -> go.Figure:
+    fig = level_figure(_curves(over, fixed, alpha, tuple(RULES)))
     along = {"n": "the number of records", "epsilon": "ε"}[over]
     st.plotly_chart(fig, key=f"explore_level_{over}", alt=f"Level to aim at against {along}, one line per rule")
     return fig
@@ -84,10 +53,7 @@ def _curves(over: str, fixed: tuple[float, ...], alpha: float, methods: tuple[st
 
 
 def show_release(records: PublicRecords | None) -> None:
-    st.write(
-        "A private calibration does not compute its threshold, it draws it: each of m candidates with a chance that "
-        "falls the further it misses its aim. On private records these bars must never be shown; these are public."
-    )
+    st.write("A private calibration draws its threshold: each of m candidates with a chance that falls with its miss.")
     if records is None:
         return
     left, middle, right = st.columns(3)
@@ -133,21 +99,18 @@ def _explain(planned: Plan, nonprivate: float, draws: list[float], records: Publ
         return
     st.write(
         f"m = {planned.m:,} candidates. Without privacy the threshold would be {nonprivate:.4f}; the rule aims "
-        f"{price_in_ranks(planned):.1f} ranks higher, so that even an unlucky draw keeps the promise on average."
+        f"{price_in_ranks(planned):.1f} ranks higher."
     )
     if not draws:
         return
     times = "once" if len(draws) == 1 else f"{len(draws)} times"
-    st.write(
-        f"Drawn {times} (simulated, not released): last ŝ = {draws[-1]:.4f}, so a diagnosis with a probability of "
-        f"{1 - draws[-1]:.4f} or more is in the set; mean ŝ = {np.mean(draws):.4f}."
-    )
+    said = f"Drawn {times} (simulated, not released): last ŝ = {draws[-1]:.4f}, mean ŝ = {np.mean(draws):.4f}."
     if records.labelled is not None:
         private, plain = (
             evaluate(records.labelled.probabilities, records.labelled.labels, t) for t in (draws[-1], nonprivate)
         )
-        st.write(
-            f"With it, sets of all {len(records):,} records hold {private.mean_size:.2f} diagnoses on average and the "
-            f"true one in {100 * private.coverage:.1f}%; without privacy {plain.mean_size:.2f} and "
-            f"{100 * plain.coverage:.1f}%."
+        said += (
+            f" With the last, sets hold {private.mean_size:.2f} diagnoses and cover {100 * private.coverage:.1f}%; "
+            f"without privacy {plain.mean_size:.2f} and {100 * plain.coverage:.1f}%."
         )
+    st.write(said)
