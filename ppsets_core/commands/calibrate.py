@@ -20,6 +20,7 @@ from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
 from ppsets_core.progress import ProgressBar
 from ppsets_core.run import IN_PROCESS, Executor
 from ppsets_core.scores import OWN, SCORES, score_named
+from ppsets_core.validation import listed
 from ppsets_core.wording import familiar_or_not, guarantee, released, remedy, scope
 
 HELP = "draw a private threshold from a score file and charge its ε to the data set's budget"
@@ -105,13 +106,13 @@ def records_to_use(args: argparse.Namespace, executor: Executor = IN_PROCESS) ->
         source = open_source(args.scores, **how)
         choosing = ProgressBar("Choosing one record per patient")
         chosen = select(source, all_records=args.all_records, executor=executor, progress=choosing)
-        say(_what_was_read(chosen.read, chosen.patient_count, chosen.unit))
+        say(_what_was_read(chosen.read, chosen.patient_count, chosen))
         return replace(chosen, progress=ProgressBar("Counting"))
     read = read_scores(args.scores, **how)
     if parts := parts_in_words(read.splits, read.left_out):
         say(parts if args.split else f"{parts} --split uses one of them.")
     records = read if args.all_records else one_per_patient(read)
-    say(_what_was_read(len(read), read.patient_count, records.unit))
+    say(_what_was_read(len(read), read.patient_count, records))
     return records
 
 
@@ -134,15 +135,16 @@ def _not_written(
     return f"{failed} It was charged to '{account}': do not calibrate again. `{again}` writes it again, free of charge."
 
 
-def _what_was_read(read: int, patients: int | None, unit: str) -> str:
+def _what_was_read(read: int, patients: int | None, used: DescribedRecords) -> str:
+    classes = f" Diagnoses: {listed(used.classes, 20)}." if used.classes else ""
     if patients is None:
-        return f"{read:,} records, patients unknown: ε protects a record, which is a patient if each has one."
-    if unit == "record":
+        return f"{read:,} records, patients unknown: ε protects a record, which is a patient if each has one.{classes}"
+    if used.unit == "record":
         return (
             f"{read:,} records of {patients:,} patients, all used, so ε protects one record: "
-            "a patient with several records loses up to several times as much."
+            f"a patient with several records loses up to several times as much.{classes}"
         )
-    return f"{read:,} records of {patients:,} patients; one of each is used, so ε protects the patient."
+    return f"{read:,} records of {patients:,} patients; one of each is used, so ε protects the patient.{classes}"
 
 
 def _reserve(out: Path | None) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ppsets_core.data.one_per_patient import choose_rows, one_per_patient, patient_hashes, rows_to_use
-from ppsets_core.data.records import Records, chosen
+from ppsets_core.data.records import Records, chosen, refuse_unused, used_classes
 from ppsets_core.data.score_file import patients_in
 from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
@@ -260,6 +260,8 @@ class Selection:
         total = sum_tasks(count_task, self._tasks(planned, cohorts), self.executor, self.progress)
         if (total.read, total.n) != (self.read, self.n):
             raise FileError(CHANGED.format(source=self.source))
+        if not self.data_set.wanted:
+            refuse_unused(self.source, self.classes, total.used_classes)
         return replace(total, unit=self.unit)
 
     def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
@@ -331,12 +333,14 @@ def count_task(
     data_set: Source, task: Sequence[RowRange], kept: np.ndarray | None, planned: Plan, cohorts: Cohorts
 ) -> Counts:
     """The counts of one task's records; `kept` says which of its rows are used."""
-    counting, read = _Counting(planned, cohorts), 0
+    counting, read, used = _Counting(planned, cohorts), 0, np.zeros(len(data_set.classes), dtype=bool)
     for batch in data_set.batches(task):
         rows = None if kept is None else np.flatnonzero(kept[read : read + len(batch)])
         counting.add(batch if rows is None else chosen(batch, rows))
+        used |= used_classes(batch)
         read += len(batch)
-    return counting.total((data_set.source, data_set.classes, data_set.model, "record"), data_set.score, read)
+    total = counting.total((data_set.source, data_set.classes, data_set.model, "record"), data_set.score, read)
+    return replace(total, used_classes=used)
 
 
 def cover_task(

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ppsets_core.data.columns import TEXTS
-from ppsets_core.data.records import Records
+from ppsets_core.data.records import Records, refuse_unused, used_classes
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import same_names
 from ppsets_core.inputs import (
     as_array,
+    column_names,
     is_half,
     numbered,
     plain_numbers,
@@ -83,7 +84,10 @@ def records(
         given["patients"] = np.array(same_names(read_texts(patients, len(found), "patients")), dtype=TEXTS)
     if groups is not None:
         given["groups"] = _groups(groups, len(found))
-    return Records("records", found, **given)
+    made = Records("records", found, **given)
+    if scores is None and classes is None and column_names(probabilities) is not None:
+        refuse_unused(made.source, made.classes, used_classes(made))
+    return made
 
 
 def _check_rows(values: np.ndarray) -> None:

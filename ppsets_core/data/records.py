@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ppsets_core.errors import InputError
+from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.names import is_training
 from ppsets_core.method.calibration import UNITS, BaseCalibration, check_model
 from ppsets_core.method.counts import Cohorts, Counts, CoverageCounts, check_columns, check_number
@@ -150,6 +150,22 @@ class Records:
         if not len(rows := self.checkable()):
             raise InputError(f"{self.source}: no row has a `label` that is one of {', '.join(self.classes[:20])}.")
         return chosen(self, rows)
+
+
+def used_classes(records: Records) -> np.ndarray:
+    """Which classes have a probability above 0 or the label of some record."""
+    if records.probabilities is None or records.labels is None:
+        return np.ones(len(records.classes), dtype=bool)
+    return records.probabilities.any(axis=0) | np.isin(np.arange(len(records.classes)), records.labels)
+
+
+def refuse_unused(source: str, classes: Sequence[str], used: np.ndarray) -> None:
+    """Refuse columns that were taken for classes and never are one."""
+    if unused := [name for name, is_used in zip(classes, used, strict=True) if not is_used]:
+        raise FileError(
+            f"{source}: the column '{unused[0]}' is 0 in every record and no label names it, so it seems to be no "
+            "diagnosis. Remove it, or name the columns that are: --classes flu,cold, in Python classes=[…]."
+        )
 
 
 def are_training(splits: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppsets_core.data.columns import TEXTS, Columns, brief_name
 from ppsets_core.data.reader import MAX_BYTES, RowRange, Task, has_parts, read_rows, scan, size_of, too_large
-from ppsets_core.data.records import Records, are_training, joined
+from ppsets_core.data.records import Records, are_training, joined, refuse_unused, used_classes
 from ppsets_core.data.score_file import IDENTIFIERS, Labels, as_file_errors, label_numbers, records_of, texts_with
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike
@@ -140,6 +140,8 @@ def read_scores(
         raise too_large(name or Path(file).name)
     found = open_source(file, name, classes=classes, group=group, split=split, labels=labels, score=score, keep=True)
     records = joined([batch for task in found.tasks for batch in found.all_batches(task)], found.source)
+    if labels == "needed" and not classes:
+        refuse_unused(found.source, records.classes, used_classes(records))
     if labels == "optional" or (splits := found.splits()) is None:
         return records
     return replace(records, left_out=int(are_training(splits).sum()))

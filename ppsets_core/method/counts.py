@@ -68,6 +68,7 @@ class Counts:
     cohort: whom a release is charged to.
     half_precision: whether the scores, or the probabilities behind them, were stored as float16.
     mechanisms: what draws each target, once `prepared`.
+    used_classes: which classes have a probability above 0 or a label; of data sets.
     """
 
     source: str
@@ -82,6 +83,7 @@ class Counts:
     half_precision: bool = False
     mechanisms: tuple[Mechanism | None, ...] | None = None
     score: Score = field(kw_only=True)
+    used_classes: np.ndarray = field(kw_only=True, default_factory=lambda: np.empty(0, dtype=bool))
 
     def __len__(self) -> int:
         return self.n
@@ -94,6 +96,7 @@ class Counts:
             bins=tuple(one + more for one, more in zip(self.bins, other.bins, strict=True)),
             cohort=self.cohort + other.cohort,
             half_precision=self.half_precision or other.half_precision,
+            used_classes=self.used_classes | other.used_classes,
         )
 
     def prepared(self) -> "Counts":

@@ -63,6 +63,20 @@ def test_a_data_set_is_charged_to_the_people_of_the_file(tmp_path, ledger, capsy
     assert ("so ε counts for everyone in 'ward'" in told) == (patients is None)
 
 
+@pytest.mark.parametrize("parts", [0, 3])
+def test_the_diagnoses_found_are_shown_and_a_column_of_zeros_is_none(tmp_path, ledger, capsys, parts):
+    frame = records_frame(600).assign(icu=0)
+    path = write_parts(frame, tmp_path / "ward", parts) if parts else write_csv(frame, tmp_path / "ward.csv")
+    assert calibrate(path, ledger, "--budget", "2") == 2
+    assert "the column 'icu' is 0 in every record and no label names it" in capsys.readouterr().err
+    assert calibrate(path, ledger, "--budget", "2", "--classes", ",".join(CLASSES)) == 0
+    assert "Diagnoses: bacterial, normal, viral." in capsys.readouterr().err
+    frame.loc[17, "label"] = "icu"
+    named = write_parts(frame, tmp_path / "named", parts) if parts else write_csv(frame, tmp_path / "named.csv")
+    assert calibrate(named, ledger, "--budget", "2") == 0, "a diagnosis that the model never finds likely"
+    assert [one.account for one in Ledger(ledger).releases()] == ["ward", "named"]
+
+
 @pytest.mark.parametrize("blank", [[], [17]])
 def test_a_blank_name_is_noticed_in_a_data_set_as_in_memory(tmp_path, blank):
     frame = records_frame(100, patients=40)

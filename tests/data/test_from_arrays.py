@@ -123,6 +123,10 @@ def test_labels_beside_scores_make_a_promise_within_each_diagnosis():
 
 
 REFUSED = {
+    "a column of zeros": (
+        {"probabilities": FRAME.assign(icu=0), "labels": NAMES},
+        "the column 'icu' is 0 in every record",
+    ),
     "nothing": ({}, "either probabilities"),
     "both": ({"probabilities": ROWS, "scores": SCORES}, "either probabilities"),
     "no labels": ({"probabilities": ROWS}, "true class of every record"),
