@@ -20,6 +20,11 @@ class DrawnXray:
     grey: np.ndarray
     label: str
 
+    @property
+    def pixels(self) -> np.ndarray:
+        """As 8-bit greys."""
+        return np.round(self.grey * 255).astype(np.uint8)
+
 
 def draw_xrays(count: int, seed: int, label: str | None = None) -> list[DrawnXray]:
     """`count` X-rays, the classes in turn or all of class `label`; the i-th depends on the seed and i alone."""
@@ -34,7 +39,7 @@ def write_folder(path: str | Path, count: int, seed: int) -> list[Path]:
     for number, xray in enumerate(draw_xrays(count, seed), start=1):
         files.append(Path(path) / xray.label / f"xray_{number:05d}.png")
         files[-1].parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(np.round(xray.grey * 255).astype(np.uint8)).save(files[-1])
+        Image.fromarray(xray.pixels).save(files[-1])
     return files
 
 

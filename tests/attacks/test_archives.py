@@ -2,7 +2,6 @@
 
 import zipfile
 
-import numpy as np
 import pytest
 
 from ppsets_core.errors import FileError
@@ -39,7 +38,7 @@ def test_bad_zips_and_members_on_diagnose(diagnosed):
     """One screen, every zip at once, beside two synthetic X-rays."""
     members = bad_members()
     locked = patched(archive(GOOD, member("liar.png", PICTURE)), b"liar.png", FLAGS, b"\1\0")
-    xrays = {f"{i}.png": png((xray.grey * 255).astype(np.uint8)) for i, xray in enumerate(draw_xrays(2, 0))}
+    xrays = {f"{i}.png": png(xray.pixels) for i, xray in enumerate(draw_xrays(2, 0))}
     at = diagnosed(
         {
             "members.zip": archive(GOOD, *(bad for bad, _ in members.values())),

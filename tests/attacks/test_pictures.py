@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def test_each_bad_picture_is_named_with_its_reason_and_the_good_ones_are_classified(diagnosed):
-    xrays = {f"{i}.png": png((xray.grey * 255).astype(np.uint8)) for i, xray in enumerate(draw_xrays(2, 0))}
+    xrays = {f"{i}.png": png(xray.pixels) for i, xray in enumerate(draw_xrays(2, 0))}
     at = diagnosed({name: data for name, (data, _) in REFUSED.items()} | READ | xrays)
     assert not at.error
     assert answered(at) == [*READ, *xrays]

@@ -11,7 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 from PIL import Image
@@ -78,7 +77,7 @@ def test_on_this_machine_alone_nothing_listens_to_the_network(tmp_path):
         for i, xray in enumerate(draw_xrays(number, len(name))):
             path = tmp_path / name / ("normal", "viral-pneumonia")[i % 2] / f"{i}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray((xray.grey * 255).astype(np.uint8)).save(path)
+            Image.fromarray(xray.pixels).save(path)
     staying, ending, _ = commands(BLOCKS[0])
     with started(staying, tmp_path) as running:
         found = wait_for(running, 5)  # scheduler and its dashboard; nanny, worker and its dashboard

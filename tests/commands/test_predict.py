@@ -19,7 +19,7 @@ from tests.reports.reading import Read
 
 def draw_into(folder: Path, xrays: int) -> Path:
     for number, xray in enumerate(draw_xrays(xrays, seed=1)):
-        Image.fromarray((xray.grey * 255).round().astype(np.uint8)).save(folder / f"chest-{number}.png")
+        Image.fromarray(xray.pixels).save(folder / f"chest-{number}.png")
     return folder
 
 

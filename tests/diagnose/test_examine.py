@@ -12,7 +12,7 @@ from tests.xrays.samples import png
 
 def test_every_picture_is_classified_and_the_odd_one_flagged(tmp_path):
     for number, xray in enumerate(draw_xrays(2, 0)):
-        (tmp_path / f"{number}.png").write_bytes(png((xray.grey * 255).astype(np.uint8)))
+        (tmp_path / f"{number}.png").write_bytes(png(xray.pixels))
     (tmp_path / "photo.png").write_bytes(png(np.random.default_rng(0).integers(0, 255, (200, 200, 3), dtype=np.uint8)))
     (tmp_path / "0-torn.png").write_bytes((tmp_path / "0.png").read_bytes()[:500])
     model, told = load_model(), []

@@ -13,18 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppsets_core import (
-    Calibration,
-    InputError,
-    Ledger,
-    Records,
-    Simulation,
-    calibrate,
-    nonprivate_threshold,
-    plan,
-    release_distribution,
-    simulate,
-)
+import ppsets_core as pp
 from ppsets_core.data.counts import select
 from ppsets_core.data.records import chosen
 from ppsets_core.data.source import open_source
@@ -36,17 +25,17 @@ SCORES = np.random.default_rng(1).random(1000)
 MODEL = "ab" * 8
 
 
-def made_by(model: str | None, patients: bool = False, classes: tuple[str, ...] = ()) -> Records:
+def made_by(model: str | None, patients: bool = False, classes: tuple[str, ...] = ()) -> pp.Records:
     names = np.array([f"patient {i}" for i in range(len(SCORES))]) if patients else None
     unit = "patient" if patients else "record"
-    return Records("ward", SCORES, classes, patients=names, model=model, unit=unit)
+    return pp.Records("ward", SCORES, classes, patients=names, model=model, unit=unit)
 
 
 @pytest.mark.parametrize("method", RULES)
 def test_a_release_is_an_edge_with_the_plans_numbers(method):
-    calibration = calibrate(SCORES, 0.1, 1.0, method=method)
-    assert calibration.plan == plan(1000, 0.1, 1.0, method=method)
-    assert type(calibration) is Calibration
+    calibration = pp.calibrate(SCORES, 0.1, 1.0, method=method)
+    assert calibration.plan == pp.plan(1000, 0.1, 1.0, method=method)
+    assert type(calibration) is pp.Calibration
     assert calibration.epsilon_spent == 1.0
     assert calibration.threshold * calibration.m == pytest.approx(round(calibration.threshold * calibration.m))
     assert calibration.cutoff == 1 - (calibration.threshold + 1e-6)
@@ -54,7 +43,7 @@ def test_a_release_is_an_edge_with_the_plans_numbers(method):
 
 def test_a_trivial_calibration_spends_nothing_and_is_the_same_for_all_data():
     for scores in (SCORES[:8], np.zeros(8), np.ones(8)):
-        calibration = calibrate(scores, 0.1, 0.1)
+        calibration = pp.calibrate(scores, 0.1, 0.1)
         assert calibration.is_trivial
         assert (calibration.threshold, calibration.epsilon_spent) == (1.0, 0.0)
 
@@ -67,50 +56,50 @@ def test_a_trivial_calibration_spends_nothing_and_is_the_same_for_all_data():
 )
 @settings(max_examples=40, deadline=None)
 def test_json_round_trip(n, alpha, epsilon, method):
-    calibration = calibrate(SCORES[:n], alpha, epsilon, method=method, m=97)
-    assert Calibration.from_json(calibration.to_json()) == calibration
-    simulation = simulate(SCORES[:n], calibration.plan, np.random.default_rng(n))
+    calibration = pp.calibrate(SCORES[:n], alpha, epsilon, method=method, m=97)
+    assert pp.Calibration.from_json(calibration.to_json()) == calibration
+    simulation = pp.simulate(SCORES[:n], calibration.plan, np.random.default_rng(n))
     assert read_calibration(simulation.to_json()) == simulation
 
 
 def test_a_simulation_is_another_type_and_never_read_as_a_release():
-    simulation = simulate(SCORES, plan(1000, 0.1, 1.0), np.random.default_rng(0))
-    assert type(simulation) is Simulation
-    assert not isinstance(simulation, Calibration)
+    simulation = pp.simulate(SCORES, pp.plan(1000, 0.1, 1.0), np.random.default_rng(0))
+    assert type(simulation) is pp.Simulation
+    assert not isinstance(simulation, pp.Calibration)
     assert simulation.epsilon_spent == 0
     document = json.loads(simulation.to_json())
     assert document["kind"] == "simulation"
     assert not document.keys() & {"unit", "dataset", "date"}
-    assert type(read_calibration(simulation.to_json())) is Simulation
-    with pytest.raises(InputError, match="This is a simulation"):
-        Calibration.from_json(simulation.to_json())
+    assert type(read_calibration(simulation.to_json())) is pp.Simulation
+    with pytest.raises(pp.InputError, match="This is a simulation"):
+        pp.Calibration.from_json(simulation.to_json())
     for changed in (document | {"kind": "release"}, {k: v for k, v in document.items() if k != "kind"}):
-        with pytest.raises(InputError, match="is missing"):
+        with pytest.raises(pp.InputError, match="is missing"):
             read_calibration(json.dumps(changed))
 
 
-@pytest.mark.parametrize("spend", [calibrate, release], ids=["calibrate", "release"])
+@pytest.mark.parametrize("spend", [pp.calibrate, release], ids=["calibrate", "release"])
 def test_no_generator_turns_a_release_into_a_simulation(spend):
-    arguments = (SCORES, 0.1, 1.0) if spend is calibrate else (made_by(None), plan(1000, 0.1, 1.0))
+    arguments = (SCORES, 0.1, 1.0) if spend is pp.calibrate else (made_by(None), pp.plan(1000, 0.1, 1.0))
     with pytest.raises(TypeError, match="unexpected keyword argument 'rng'"):
         spend(*arguments, rng=np.random.default_rng(0))
 
 
 def test_what_it_protects_and_which_model_it_is_for_are_kept():
-    drawn = calibrate(SCORES, 0.1, 1.0)
+    drawn = pp.calibrate(SCORES, 0.1, 1.0)
     assert (drawn.unit, drawn.model, drawn.classes, drawn.is_for(MODEL)) == ("record", None, (), None)
-    bound = calibrate(made_by(MODEL, patients=True, classes=("flu", "none")), 0.1, 1.0)
-    back = Calibration.from_json(bound.to_json())
+    bound = pp.calibrate(made_by(MODEL, patients=True, classes=("flu", "none")), 0.1, 1.0)
+    back = pp.Calibration.from_json(bound.to_json())
     assert (back.unit, back.model, back.classes) == ("patient", MODEL, ("flu", "none"))
     assert (back.is_for(MODEL), back.is_for("cd" * 8), back.is_for(None)) == (True, False, None)
 
 
 def test_it_names_the_data_set_that_paid_and_the_day():
-    paid = release(made_by(MODEL).counts(plan(1000, 0.1, 1.0)), dataset="Ward 3")
-    back = Calibration.from_json(paid.to_json())
+    paid = release(made_by(MODEL).counts(pp.plan(1000, 0.1, 1.0)), dataset="Ward 3")
+    back = pp.Calibration.from_json(paid.to_json())
     assert back.dataset == "Ward 3"
     assert (back.date, back.date[10], back.date[-6:]) == (paid.date, "T", "+00:00")
-    assert calibrate(SCORES, 0.1, 1.0).dataset is None
+    assert pp.calibrate(SCORES, 0.1, 1.0).dataset is None
 
 
 VERSION_4 = json.loads((Path(__file__).parents[1] / "reference" / "calibrations_version_4.json").read_text())
@@ -126,20 +115,20 @@ def test_version_4_is_read_strictly_and_older_ones_are_refused(old):
     assert (read.m, read.gamma, read.level, read.rank) == tuple(old[name] for name in ("m", "gamma", "level", "rank"))
     assert read_calibration(read.to_json()) == read
     for name in old:
-        with pytest.raises(InputError, match="cannot be used"):
+        with pytest.raises(pp.InputError, match="cannot be used"):
             read_calibration(json.dumps({key: value for key, value in old.items() if key != name}))
-    with pytest.raises(InputError, match="version is neither 4 nor 5"):
+    with pytest.raises(pp.InputError, match="version is neither 4 nor 5"):
         read_calibration(json.dumps(old | {"version": 3}))
 
 
-WHOLE = Records("ward", SCORES, ("a", "b"), labels=np.arange(1000) % 2, novelty=SCORES)
+WHOLE = pp.Records("ward", SCORES, ("a", "b"), labels=np.arange(1000) % 2, novelty=SCORES)
 WRITTEN = {
-    "paper": calibrate(SCORES, 0.1, 1.0, method="paper"),
-    "with novelty": calibrate(WHOLE, 0.1, 1.0, novelty_share=0.2),
-    "too few for novelty": calibrate(chosen(WHOLE, np.arange(100)), 0.1, 1.0, novelty_share=0.2),
-    "each diagnosis": calibrate(WHOLE, 0.1, 1.0, per="diagnosis"),
-    "trivial": calibrate(chosen(WHOLE, np.arange(20)), 0.1, 0.1, novelty_share=0.2),
-    "simulation": simulate(SCORES, plan(1000, 0.1, 1.0), np.random.default_rng(0)),
+    "paper": pp.calibrate(SCORES, 0.1, 1.0, method="paper"),
+    "with novelty": pp.calibrate(WHOLE, 0.1, 1.0, novelty_share=0.2),
+    "too few for novelty": pp.calibrate(chosen(WHOLE, np.arange(100)), 0.1, 1.0, novelty_share=0.2),
+    "each diagnosis": pp.calibrate(WHOLE, 0.1, 1.0, per="diagnosis"),
+    "trivial": pp.calibrate(chosen(WHOLE, np.arange(20)), 0.1, 0.1, novelty_share=0.2),
+    "simulation": pp.simulate(SCORES, pp.plan(1000, 0.1, 1.0), np.random.default_rng(0)),
 }
 NAMES = ("x", "0.5", "=cmd|x", "2026-13-45T00:00:00+00:00", "2026-01-31T12:00:00")
 NUMBERS = (-5, 0, 0.5, 0.123456, 1, 1.5, 4, 900, 1000.5, 10**400, -(10**400), 5e-324, math.nan, math.inf)
@@ -176,24 +165,24 @@ def test_a_file_is_read_back_and_refused_where_any_field_is_changed_missing_or_u
         (written | {"targets": [first, first, *others]}, False),
     ]
     for document, may_be_read in documents:
-        refusal = pytest.raises(InputError, match="This calibration cannot be used")
-        with suppress(InputError) if may_be_read else refusal:
+        refusal = pytest.raises(pp.InputError, match="This calibration cannot be used")
+        with suppress(pp.InputError) if may_be_read else refusal:
             assert json.loads(read_calibration(json.dumps(document)).to_json()) == document
 
 
 def test_other_texts_are_refused():
     twice, huge = '{"format": 1, "format": 2}', '{"n": 1e999}'
     for text in ("", "[]", "null", "{", "[" * 100_000, twice, huge, " " * 600_000, b"{}", None):
-        with pytest.raises(InputError, match="cannot be used"):
-            Calibration.from_json(text)
+        with pytest.raises(pp.InputError, match="cannot be used"):
+            pp.Calibration.from_json(text)
 
 
 def test_nonprivate_threshold_is_the_conformal_order_statistic():
     scores = np.arange(1, 11) / 10
-    assert nonprivate_threshold(scores, 0.1) == 1.0  # ⌈0.9 · 11⌉ = 10
-    assert nonprivate_threshold(scores, 0.5) == 0.6  # ⌈0.5 · 11⌉ = 6
-    assert nonprivate_threshold(np.arange(1, 10) / 10, 0.3) == 0.7  # exactly 0.7 · 10 = 7, not 8
-    assert nonprivate_threshold(scores[:5], 0.1) == 1.0  # too few records
+    assert pp.nonprivate_threshold(scores, 0.1) == 1.0  # ⌈0.9 · 11⌉ = 10
+    assert pp.nonprivate_threshold(scores, 0.5) == 0.6  # ⌈0.5 · 11⌉ = 6
+    assert pp.nonprivate_threshold(np.arange(1, 10) / 10, 0.3) == 0.7  # exactly 0.7 · 10 = 7, not 8
+    assert pp.nonprivate_threshold(scores[:5], 0.1) == 1.0  # too few records
 
 
 @pytest.mark.parametrize(
@@ -210,35 +199,35 @@ def test_nonprivate_threshold_is_the_conformal_order_statistic():
         ([0.1 + 0j], "expected numbers only"),
     ],
 )
-@pytest.mark.parametrize("use", [lambda s: calibrate(s, 0.1, 1.0), lambda s: nonprivate_threshold(s, 0.1)])
+@pytest.mark.parametrize("use", [lambda s: pp.calibrate(s, 0.1, 1.0), lambda s: pp.nonprivate_threshold(s, 0.1)])
 def test_bad_scores_are_refused_with_their_place_and_without_their_value(use, scores, what):
-    with pytest.raises(InputError, match=what) as refusal:
+    with pytest.raises(pp.InputError, match=what) as refusal:
         use(scores)
     assert "1.1" not in str(refusal.value)
 
 
 def test_a_generator_is_not_a_seed():
-    with pytest.raises(InputError, match=r"numpy\.random\.Generator"):
-        simulate(SCORES, plan(1000, 0.1, 1.0), 42)
+    with pytest.raises(pp.InputError, match=r"numpy\.random\.Generator"):
+        pp.simulate(SCORES, pp.plan(1000, 0.1, 1.0), 42)
 
 
 def test_a_plan_for_another_number_of_records_is_refused():
-    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
-        release_distribution(SCORES, plan(10, 0.1, 1.0))
-    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
-        made_by(None).counts(plan(10, 0.1, 1.0))
-    with pytest.raises(InputError, match="plan is for 10 records but there are 1000"):
-        simulate(SCORES, plan(10, 0.1, 1.0), np.random.default_rng(0))
+    with pytest.raises(pp.InputError, match="plan is for 10 records but there are 1000"):
+        pp.release_distribution(SCORES, pp.plan(10, 0.1, 1.0))
+    with pytest.raises(pp.InputError, match="plan is for 10 records but there are 1000"):
+        made_by(None).counts(pp.plan(10, 0.1, 1.0))
+    with pytest.raises(pp.InputError, match="plan is for 10 records but there are 1000"):
+        pp.simulate(SCORES, pp.plan(10, 0.1, 1.0), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("per", ["diagnosis", "site"])
 def test_more_bins_than_memory_holds_are_refused_before_anything_is_counted_or_charged(per, tmp_path, monkeypatch):
     names = tuple(f"c{number}" for number in range(1000))
     labels, rows = np.zeros(300, dtype=int), np.eye(1000)[np.zeros(300, dtype=int)]
-    records = Records("many", np.zeros(300), names, rows, labels, groups={"site": np.full(300, "c0")})
+    records = pp.Records("many", np.zeros(300), names, rows, labels, groups={"site": np.full(300, "c0")})
     whom = {"classes": names} if per == "diagnosis" else {"groups": names}
-    planned = plan(300, 0.1, 1.0, per=per, m=10**6, **whom)
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    planned = pp.plan(300, 0.1, 1.0, per=per, m=10**6, **whom)
+    ledger = pp.Ledger(tmp_path / "ledger.sqlite")
     account = ledger.open_account("many", 5)
     table = pa.table(dict(zip(names, rows.T, strict=True)) | {"label": ["c0"] * 300, "site": ["c0"] * 300})
     pq.write_table(table, tmp_path / "many.parquet")
@@ -246,21 +235,24 @@ def test_more_bins_than_memory_holds_are_refused_before_anything_is_counted_or_c
     monkeypatch.setattr("ppsets_core.data.counts._Counting", None)
     ways = (
         lambda: records.counts(planned),
-        lambda: simulate(records, planned, np.random.default_rng(0)),
-        lambda: calibrate(records, 0.1, 1.0, per=per, m=10**6, **({} if per == "diagnosis" else whom)),
+        lambda: pp.simulate(records, planned, np.random.default_rng(0)),
+        lambda: pp.calibrate(records, 0.1, 1.0, per=per, m=10**6, **({} if per == "diagnosis" else whom)),
         lambda: ledger.release(records, planned, account),
         lambda: selection.counts(planned, ledger.cohorts(300)),
         lambda: ledger.release(selection, planned, account),
     )
     for way in ways:
-        with pytest.raises(InputError, match=r"1,000 thresholds of 1,000,000 bins are too many.* at most 30,000"):
+        with pytest.raises(pp.InputError, match=r"1,000 thresholds of 1,000,000 bins are too many.* at most 30,000"):
             way()
     assert ledger.account("many").spent == 0
 
 
 def test_ranks_are_computed_before_anything_is_charged(tmp_path, monkeypatch):
-    records = Records("ward", SCORES, ("a", "b"), labels=np.arange(len(SCORES)) % 2)
-    planned, ledger = plan(len(SCORES), 0.1, 1.0, per="diagnosis", classes=("a", "b")), Ledger(tmp_path / "l.sqlite")
+    records = pp.Records("ward", SCORES, ("a", "b"), labels=np.arange(len(SCORES)) % 2)
+    planned, ledger = (
+        pp.plan(len(SCORES), 0.1, 1.0, per="diagnosis", classes=("a", "b")),
+        pp.Ledger(tmp_path / "l.sqlite"),
+    )
     account = ledger.open_account("ward", 5)
 
     def never(*_):

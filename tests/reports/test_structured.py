@@ -150,7 +150,7 @@ def test_no_other_export_names_the_patient(drawn):
 
 
 def test_on_the_command_line(drawn, tmp_path, capsys):
-    grey = (draw_xrays(1, seed=1)[0].grey * 255).round().astype(np.uint8)
+    grey = draw_xrays(1, seed=1)[0].pixels
     (tmp_path / "a.dcm").write_bytes(samples.dicom(grey, Modality="DX", **STUDY, **PATIENT))
     (tmp_path / "b.png").write_bytes(samples.png(grey))
     saved, out = tmp_path / "cal.json", tmp_path / "sr"
@@ -168,7 +168,7 @@ def test_on_the_command_line(drawn, tmp_path, capsys):
 
 @pytest.mark.faults
 def test_no_library_quotes_a_header_in_a_warning(drawn, tmp_path):
-    grey = (draw_xrays(1, seed=1)[0].grey * 255).round().astype(np.uint8)
+    grey = draw_xrays(1, seed=1)[0].pixels
     odd = (
         {"StudyInstanceUID": "1.2.19570311.0042.7"},
         {"PatientName": "Anna Secret"},

@@ -92,7 +92,10 @@ def test_a_table_cut_short_keeps_steps_and_promise_with_a_few_ranks_more(monkeyp
         assert (coarse.ranks() - exact).max() <= 40
 
 
-@pytest.mark.parametrize(("n", "epsilon"), [(10**5, 1e-6), (10**7, 1e-5), (10**10, 1e-8)])
+@pytest.mark.parametrize(
+    ("n", "epsilon"),
+    [(10**5, 1e-6), *(pytest.param(*one, marks=pytest.mark.statistical) for one in ((10**7, 1e-5), (10**10, 1e-8)))],
+)
 def test_the_work_is_bounded_however_small_epsilon_is(n, epsilon, monkeypatch):
     found, calls = class_ranks_module._least_counts, []
     monkeypatch.setattr(class_ranks_module, "_least_counts", lambda *a: calls.append(a[-1].size) or found(*a))
