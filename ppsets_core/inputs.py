@@ -140,9 +140,7 @@ def read_numbers(values: Any, what: str) -> np.ndarray:
     return found
 
 
-def read_labels(
-    labels: Any, records: int, classes: Sequence[str], location: Location = Location("labels")
-) -> np.ndarray:
+def read_labels(labels: Any, records: int, classes: Sequence[str]) -> np.ndarray:
     """True classes as column numbers: by name, by number, categorical or as truth values, one per record."""
     found, location = as_array(labels), Location("labels")
     if found.ndim != 1 or len(found) != records:

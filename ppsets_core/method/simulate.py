@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -83,8 +84,8 @@ def random_splits(
     records = _SortedRecords(class_score(score).of_classes(probabilities), labels)
     plans = [_plan(n, setting, probabilities.shape[1]) for setting in settings]
     exact = sorted({(chosen.alpha, chosen.per) for chosen in plans}, key=str)
-    rules: list[_Quantile] = [_private(records, chosen) for chosen in plans]
-    rules += [_nonprivate(records, alpha, per) for alpha, per in exact]
+    rules = [_quantile(records, chosen.per, partial(_Private, chosen=chosen)) for chosen in plans]
+    rules += [_quantile(records, per, partial(_NonPrivate, alpha=alpha)) for alpha, per in exact]
     thresholds: list[list[np.ndarray | np.float64]] = [[] for _ in rules]
     held_out = np.empty((repetitions, len(labels)), dtype=bool)
     for repetition in range(repetitions):
@@ -103,15 +104,7 @@ def random_splits(
 def _plan(n: int, setting: Setting, classes: int) -> Plan:
     if setting.per not in (None, DIAGNOSIS):
         raise InputError("Random splits promise coverage for all together or for each diagnosis, not for groups.")
-    number = None if setting.per is None else classes
-    return plan(
-        *(n, setting.alpha, setting.epsilon),
-        method=setting.method,
-        m=setting.m,
-        gamma=setting.gamma,
-        per=setting.per,
-        classes=number,
-    )
+    return plan(n, classes=None if setting.per is None else classes, **vars(setting))
 
 
 class _SortedRecords:
@@ -174,27 +167,16 @@ class _Quantile(Protocol):
     def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray | np.float64: ...
 
 
-def _private(records: _SortedRecords, chosen: Plan) -> _Quantile:
-    if chosen.per is not None:
-        return _ForEach(records, [_Private(records.scores[where], chosen) for where in _classes(records)])
-    return _Private(records.scores, chosen)
-
-
-def _nonprivate(records: _SortedRecords, alpha: float, per: str | None) -> _Quantile:
-    if per is not None:
-        return _ForEach(records, [_NonPrivate(records.scores[where], alpha) for where in _classes(records)])
-    return _NonPrivate(records.scores, alpha)
-
-
-def _classes(records: _SortedRecords) -> list[np.ndarray]:
-    return [np.flatnonzero(records.labels == number) for number in range(records.classes)]
+def _quantile(records: _SortedRecords, per: str | None, quantile: Callable[[np.ndarray], _Quantile]) -> _Quantile:
+    return quantile(records.scores) if per is None else _ForEach(records, quantile)
 
 
 class _ForEach:
     """One threshold per diagnosis, each from its own records."""
 
-    def __init__(self, records: _SortedRecords, quantiles: Sequence[_Quantile]) -> None:
-        self._quantiles, self._where = quantiles, _classes(records)
+    def __init__(self, records: _SortedRecords, quantile: Callable[[np.ndarray], _Quantile]) -> None:
+        self._where = [np.flatnonzero(records.labels == number) for number in range(records.classes)]
+        self._quantiles = [quantile(records.scores[where]) for where in self._where]
 
     def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         drawn = []

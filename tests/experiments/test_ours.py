@@ -58,18 +58,6 @@ def test_releases_follow_their_law_and_a_wrong_law_is_noticed():
     assert audit.chi_square(observed, np.array([0.35, 0.15, 0.25, 0.25]))[2] < 1e-6
 
 
-def test_the_table_says_who_keeps_epsilon():
-    rows = (("paper", 0.5), ("sharp", 1.0), (audit.RESEARCH, 1.4))
-    losses = tuple(audit.Loss(rule, 8, 4, 0.9, 1.0, "every data set", loss) for rule, loss in rows)
-    audited = losses, (audit.Fit("paper", 10, 1.0, 2, 0.6),)
-    found = audit.findings(audited)
-    assert [row[-1] for row in found.tables[0].rows] == ["yes", "yes", "NO"]
-    assert "2 of 2" in found.sentences[0]
-    assert "exceeds it in 1 of 1" in found.sentences[0]
-    (drawn,) = audit.figures(audited).values()
-    assert {trace.name: trace.x for trace in drawn.data}[audit.RESEARCH] == (1.4,)
-
-
 @pytest.mark.statistical
 def test_the_whole_audit_keeps_every_rules_epsilon():
     losses, fits = audit.run(draws=100)
@@ -243,16 +231,6 @@ def test_tables_sentences_and_numbers_of_the_peers(found):
     assert found[1].trials["P-COQS"][0].coverage_text in small
     rules = "the sharp rule at no ε and the paper's rule at no ε (too few records at ε = 0.2)"
     assert rules in " ".join(told.sentences)
-
-
-def test_peers_are_drawn_apart(found):
-    drawn = peers.figures(found)
-    assert len(drawn) == 6
-    coverage = {trace.name: trace for trace in drawn["Mean coverage, n = 100"].data}
-    assert coverage.keys() == {"sharp rule", "paper's rule", *peers.PEERS, "without privacy", "asked for"}
-    assert coverage["P-COQS"].y[0] == pytest.approx(found[1].trials["P-COQS"][0].coverage.mean())
-    assert coverage["paper's rule"].marker.symbol[0].endswith("-open")
-    assert len({(trace.line.color, trace.line.dash) for trace in coverage.values()}) == len(coverage)
 
 
 def test_too_few_records_are_refused():
