@@ -10,7 +10,7 @@ from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import columns_with_values, offer_download
 from ppsets_core import Calibration, Ledger
 from ppsets_core.access import STEWARD
-from ppsets_core.explore.figures import spending
+from ppsets_core.explore.figures import budget_figure, spending
 from ppsets_core.ledger import BudgetChange, Refusal, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.charging import MOST_REFUSALS
@@ -24,11 +24,6 @@ WIDTHS = {"data set": 130, "ŝ": 85, "covered": 85, "who": 85, "why": 90}  # pix
 
 def main() -> None:
     st.title("Ledger")
-    st.write(
-        "Every release costs ε, and losses add up. A budget is what any one patient may lose in all releases of a data "
-        "set. Patients who are named have one loss under all names. A release that would cost someone more is refused "
-        "before anything is drawn."
-    )
     ledger = open_ledger()
     open_account_step(ledger)
     accounts = ledger.accounts()
@@ -37,23 +32,20 @@ def main() -> None:
         if may_open("calibrate"):
             st.page_link("pages/calibrate.py", label="Open Calibrate", icon=":material/arrow_forward:")
         return
-    st.subheader("Budgets")
-    st.dataframe(
-        [{"data set": a.name, "budget": shown(a.budget), "spent under this name": shown(a.spent)} for a in accounts],
-        hide_index=True,
-        alt="Budget of each data set, and what its releases have cost together",
-    )
+    st.header("What is left", anchor=False)
+    told = ", ".join(f"{account.name}: {shown(account.left)} of {shown(account.budget)}" for account in accounts[:20])
+    st.plotly_chart(budget_figure(accounts), key="budgets", alt=f"ε left of each budget. {told}")
     st.caption(
-        "Releases from other patients under one name may cost more than its budget together: no patient loses more. "
-        "Patients are kept only as hashes made with this ledger's key, and what each has lost is shown to nobody."
+        "For a patient who was in every release under the name. A release that would cost someone more than the budget "
+        "is refused before anything is drawn."
     )
+    _spending(ledger)
     with st.expander("What has one patient lost?"):
-        st.write("The bound that holds for everyone, from public numbers alone. It may be printed and told to anyone.")
+        st.write("The bound that holds for everyone, from public numbers alone. It may be told to anyone.")
         name = st.selectbox("Released under", [account.name for account in accounts], key="lost_under")
         st.code(ledger.loss_in_words(name), language=None, wrap_lines=True)
     if may(STEWARD):
         raise_budget_step(ledger, accounts)
-    _spending(ledger)
     _releases(ledger)
     with st.expander("Budgets as they were set and raised"):
         rows = [_entry(one, {"budget": shown(one.budget)}) for one in reversed(ledger.budget_changes())]
@@ -62,7 +54,7 @@ def main() -> None:
 
 
 def _spending(ledger: Ledger) -> None:
-    st.subheader("Spending over time")
+    st.header("Spending over time", anchor=False)
     changes = ledger.budget_changes()
     names = list(dict.fromkeys(change.account for change in changes))
     chosen = ALL
@@ -75,7 +67,7 @@ def _spending(ledger: Ledger) -> None:
 
 
 def _releases(ledger: Ledger) -> None:
-    st.subheader("Releases")
+    st.header("Releases", anchor=False)
     releases = ledger.releases()
     if not releases:
         st.write("None yet.")

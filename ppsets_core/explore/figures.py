@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.explore.style import BLUE, FAINT, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, as_text, figure
-from ppsets_core.ledger import BudgetChange, Release
-from ppsets_core.ledger.amounts import total
+from ppsets_core.ledger import Account, BudgetChange, Release
+from ppsets_core.ledger.amounts import shown, total
 from ppsets_core.model.report import Epoch, ReliabilityBin
 
 _BELOW, _ROW = 22, 40
@@ -136,6 +136,20 @@ def training_figure(epochs: Sequence[Epoch]) -> go.Figure:
     fig.update_layout(yaxis2=right | {"tickformat": ".0%", "showgrid": False}, margin={"r": 40})
     fig.update_xaxes(range=[0.5, max(epochs[-1].epochs, 2) + 0.5] if epochs else None)
     return fig
+
+
+def budget_figure(accounts: Sequence[Account]) -> go.Figure:
+    """A bar for each data set: what is spent of its budget and, in blue, what is left."""
+    fig = figure("share of the budget", "", height=70 + 34 * len(accounts))
+    names = [as_text(account.name) for account in accounts]
+    shares = [float(account.left / account.budget) for account in accounts]
+    numbers = [f"{shown(account.left)} of {shown(account.budget)} left" for account in accounts]
+    for name, x, colour in (("left", shares, BLUE), ("spent", [1 - share for share in shares], FAINT)):
+        inside = {"text": numbers, "textposition": "auto"} if name == "left" else {}
+        fig.add_bar(x=x, y=names, name=name, orientation="h", marker={"color": colour}, hoverinfo="skip", **inside)
+    fig.update_xaxes(range=[0, 1], tickformat=".0%", fixedrange=True)
+    fig.update_yaxes(autorange="reversed", fixedrange=True)
+    return fig.update_layout(barmode="stack", bargap=0.35, showlegend=False)
 
 
 def spending(releases: Sequence[Release], budgets: Sequence[BudgetChange], now: datetime | None = None) -> go.Figure:

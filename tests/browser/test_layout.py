@@ -33,7 +33,7 @@ def test_in_a_narrow_window_nothing_runs_over_the_edge_and_every_control_has_a_n
             ui.visit(page, app, screen)
             assert ui.fits(page, 400), screen
             assert page.evaluate(UNLABELLED) == [], screen
-        heights = page.locator(".js-plotly-plot").first.evaluate(HEIGHTS)
+        heights = page.locator(".js-plotly-plot").last.evaluate(HEIGHTS)
         assert heights["chart"] > heights["all"] / 2
         assert heights["legend"] < heights["chart"] / 2
         page.get_by_test_id("stExpandSidebarButton").press("Enter")

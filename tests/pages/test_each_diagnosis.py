@@ -70,7 +70,7 @@ def test_one_charge_draws_a_threshold_for_each_diagnosis(each, upload, ledger):
     assert "for each diagnosis" in texts(at)
     assert at.radio(key="promise").set_value("all patients together").run().radio(key="rule").value == "paper"
     at.switch_page("pages/ledger.py").run()
-    row = at.dataframe[1].value.iloc[0]
+    row = at.dataframe[0].value.iloc[0]
     assert row["ŝ"] == "; ".join(f"{n}: {t:.6g}" for n, t in zip(NAMES, drawn.thresholds, strict=True))
     at.switch_page("pages/home.py").run()
     assert not at.error

@@ -1,5 +1,6 @@
 """Ledger: accounts, releases and history as they are; raising asks twice and is recorded."""
 
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -22,10 +23,15 @@ def used(ledger):
     return ledger
 
 
-def test_budgets_and_releases_are_tabled(used, screen):
+def test_what_is_left_is_drawn_and_releases_are_tabled(used, screen):
     at = screen("ledger")
-    budgets, releases, history = (each.value for each in at.dataframe)
-    assert budgets.iloc[0].to_dict() == {"data set": "ward", "budget": "2", "spent under this name": "1.5"}
+    releases, history = (each.value for each in at.dataframe)
+    bars, stairs = (json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart"))
+    assert [(bar["name"], bar["x"], bar.get("text")) for bar in bars] == [
+        ("left", [0.25], ["0.5 of 2 left"]),
+        ("spent", [0.75], None),
+    ]
+    assert len(stairs) == 2
     (release,) = used.releases()
     row = releases.iloc[0]
     assert (row["data set"], row["ε"], row["rule"], row["status"]) == ("ward", "1.5", DEFAULT, "released")
@@ -58,7 +64,7 @@ def test_a_release_is_reused_for_free_and_one_of_another_model_is_warned_of(used
     used.raise_budget("ward", 5)
     spend(used, 1.5, SCORES, unit="patient", model="0" * 16)
     at = screen("ledger")
-    rows = at.dataframe[1].value
+    rows = at.dataframe[0].value
     assert list(rows["protects one"]) == ["patient", "record"]
     assert list(rows["model"]) == ["0" * 16, "unknown"]
     assert "its coverage does not hold" in texts(at)
@@ -80,14 +86,14 @@ def test_an_empty_ledger_and_a_wasted_charge_are_shown_as_such(ledger, screen, m
     with pytest.raises(KeyboardInterrupt):
         spend(ledger, 0.5, SCORES)
     at = screen("ledger")
-    assert at.dataframe[1].value.iloc[0]["status"] == "charged, not released"
+    assert at.dataframe[0].value.iloc[0]["status"] == "charged, not released"
 
 
 def test_refusals_are_shown_as_not_private_and_are_in_no_export(used, screen):
     with pytest.raises(BudgetError):
         spend(used, 0.75, SCORES)
     at = screen("ledger")
-    assert list(at.dataframe[3].value["ε"]) == ["0.75"]
+    assert list(at.dataframe[2].value["ε"]) == ["0.75"]
     assert "not private" in texts(at)
     assert "0.75" not in export_json(used) + export_csv(used)
 

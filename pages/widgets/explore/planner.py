@@ -33,16 +33,16 @@ def show_planner(records: PublicRecords | None) -> None:
     alpha, epsilon, n = choose_setting()
     left, right = st.columns(2)
     with left.container(border=True, height="stretch"):
-        st.subheader(f"How many records for ε = {epsilon:g}?", anchor=False)
+        st.header(f"How many records for ε = {epsilon:g}?", anchor=False)
         _of_each_rule({method: f"{smallest_n(alpha, epsilon, method):,}" for method in RULES})
         st.caption("The least with which a set can leave anything out. More records make smaller sets.")
     with right.container(border=True, height="stretch"):
-        st.subheader(f"Which ε for {n:,} records?", anchor=False)
+        st.header(f"Which ε for {n:,} records?", anchor=False)
         _of_each_rule({method: _least_epsilon(n, alpha, method) for method in RULES})
         st.caption("The most private with which a set can leave anything out.")
     if records is not None and records.labelled is not None:
         with st.container(border=True, key="explore_expected"):
-            st.subheader("What set size to expect?", anchor=False)
+            st.header("What set size to expect?", anchor=False)
             _of_each_rule(
                 {
                     name: f"{with_margin(sets.mean_size, sets.margin)} · {sets.coverage:.1%}"
@@ -50,7 +50,7 @@ def show_planner(records: PublicRecords | None) -> None:
                 }
             )
             st.caption(f"Diagnoses in a set, and coverage. {MEANS}")
-    st.subheader("Records needed at every ε", anchor=False)
+    st.header("Records needed at every ε", anchor=False)
     epsilons = log_grid(0.01, 20, 25)
     fig = records_needed_figure(epsilons, records_needed(epsilons, alpha))
     st.plotly_chart(fig, key="explore_needed", alt="Least number of records against ε, one line per rule")
@@ -96,7 +96,7 @@ def show_by_diagnosis(records: PublicRecords | None) -> None:
         "What does the score do to set sizes?": by_diagnosis_figure(classes, by_score),
     }
     for column, (title, fig) in zip(st.columns(2), figures.items(), strict=True):
-        column.subheader(title, anchor=False)
+        column.header(title, anchor=False)
         column.plotly_chart(fig, key=f"explore_{title}", alt=f"{title} A row for each diagnosis and one for all")
     st.caption(f"{WHAT_SCORES_DO} {MEANS}")
     setting = f"{records.name}, n = {n:,}, α = {alpha:g}, ε = {epsilon:g}"

@@ -88,7 +88,7 @@ def _draw(experiment: Experiment) -> None:
     st.caption(as_text(experiment.words) + ". Bands: middle 90% of splits; hollow marks: too few records.")
     along = {"Coverage": sweeps.sweep_figure(swept, "coverage"), "Set size": sweeps.sweep_figure(swept, "mean_size")}
     for column, (title, fig) in zip(st.columns(2), along.items(), strict=True):
-        column.subheader(title, anchor=False)
+        column.header(title, anchor=False)
         column.plotly_chart(fig, key=f"explore_along_{title}", alt=f"{title} against {swept.over}")
     here = _draw_point(experiment)
     rows = _table(swept)
@@ -100,7 +100,7 @@ def _draw(experiment: Experiment) -> None:
 def _draw_point(experiment: Experiment) -> dict[str, go.Figure]:
     """One value of the sweep, split by split; its figures by title."""
     swept = experiment.sweep
-    st.subheader("One of these points, split by split", anchor=False)
+    st.header("One of these points, split by split", anchor=False)
     value = st.select_slider(
         AXES[swept.over].capitalize(),
         swept.values,

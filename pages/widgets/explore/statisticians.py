@@ -24,10 +24,10 @@ def show_levels(_records: PublicRecords | None) -> None:
     left, right = st.columns(2)
     figures = {}
     with left:
-        st.subheader("Against the number of records", anchor=False)
+        st.header("Against the number of records", anchor=False)
         figures["Level against the number of records"] = _draw_levels("n", (0.1, 1.0, 10.0), alpha)
     with right:
-        st.subheader("Against ε", anchor=False)
+        st.header("Against ε", anchor=False)
         figures["Level against ε"] = _draw_levels("epsilon", (300, 1000, 10_000), alpha)
     st.caption(_legend())
     take_away("Levels", figures, f"α = {alpha:g}")

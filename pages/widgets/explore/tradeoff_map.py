@@ -92,7 +92,7 @@ def _choose(records: PublicRecords) -> Wanted:
 
 
 def _draw(found: TradeoffMap) -> None:
-    st.subheader("How large are sets at every α and ε?", anchor=False)
+    st.header("How large are sets at every α and ε?", anchor=False)
     fig = tradeoff_figure(found, (kept("alpha", 0.1), kept("epsilon", 1.0)))
     shows = "Mean set size over α and ε, with contour lines and a mark at Calibrate's choice"
     event = st.plotly_chart(fig, key=_CHART, on_select="rerun", selection_mode="points", alt=shows)

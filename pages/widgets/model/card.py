@@ -10,7 +10,7 @@ from ppsets_core.model.report import ModelReport, report
 from ppsets_core.places import MODELS
 from ppsets_core.wording import class_names
 
-ALPHA, FEW = 0.1, 20
+ALPHA = 0.1
 ERROR_HELP = "How far, on average, the probability it gives is from how often it is right (15 bins)."
 CARD = MODELS / "README.md"
 
@@ -19,16 +19,13 @@ def show_card() -> None:
     records = bundled_scores()
     labelled, classes = Labelled.of(records), class_names(records.classes)
     found = report(labelled.probabilities, labelled.labels)
-    st.write(
-        f"The bundled ResNet-18, on {found.n:,} CoronaHack X-rays of patients that it was not trained on. "
-        "Its most probable class is compared with the label; prediction sets come on top of it."
-    )
+    st.write(f"The bundled ResNet-18, on {found.n:,} CoronaHack X-rays of patients that it was not trained on.")
     _numbers(found)
     left, right = st.columns(2)
-    left.subheader("Confusion matrix", anchor=False)
+    left.header("Confusion matrix", anchor=False)
     confusion = confusion_figure(classes, found.confusion)
     left.plotly_chart(confusion, key="model_confusion", alt="Counts of true against said")
-    right.subheader("Are its probabilities reliable?", anchor=False)
+    right.header("Are its probabilities reliable?", anchor=False)
     reliability = reliability_figure(found.reliability)
     right.plotly_chart(reliability, key="model_reliability", alt="Share right against probability given")
     sets = _sets()
@@ -56,15 +53,9 @@ def _sets() -> Evaluation:
 
 
 def _average(sets: Evaluation) -> str:
-    by_size = ", ".join(
-        f"sets of {size} in {100 * held:.0f}%"
-        for size, (held, count) in enumerate(zip(sets.coverage_by_size, sets.size_counts, strict=True))
-        if count >= FEW
-    )
     return (
-        f"In its set: how often prediction sets hold the class when {100 * (1 - ALPHA):.0f}% is asked for "
-        f"({sum(sets.size_counts):,} X-rays, without privacy). Coverage is an average, and some classes get less. By "
-        f"size, sets hold the true diagnosis so often: {by_size}."
+        f"In its set: how often ordinary prediction sets of {100 * (1 - ALPHA):.0f}% hold the class "
+        f"({sum(sets.size_counts):,} X-rays)."
     )
 
 

@@ -143,7 +143,7 @@ def _draw_loss(epochs: list) -> None:
 
 
 def _show(tuned: Tuned) -> None:
-    st.subheader("What came out", anchor=False)
+    st.header("What came out", anchor=False)
     left, middle, right = st.columns(3)
     held_out = "On patients held out of the training. Not private."
     left.metric("Accuracy", _percent(tuned.result.accuracy), help=held_out)

@@ -69,7 +69,7 @@ def show_weights() -> None:
             switch_to(None, "the bundled ResNet-18")
         name = "resnet18_xray.safetensors"
         offer_download("Download these weights", lambda: bytes_of(active_model()), name, key="model_download")
-    st.subheader("Load other weights", anchor=False)
+    st.header("Load other weights", anchor=False)
     st.write(
         "A ResNet-18 that this app or `ppsets train` saved, as safetensors. "
         "A calibration made with other weights does not hold for them: calibrate again afterwards."
