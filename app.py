@@ -79,7 +79,7 @@ def _show(name: str, run: Callable[[], None]) -> None:
             st.markdown(f":small[{as_text(f'Calibrated with {calibration_source()}: {one_line(calibration)}.')}]")
         st.markdown(f":small[**{NOT_A_DEVICE}**]")
         with st.popover("Glossary", icon=":material/menu_book:"):
-            st.markdown((DOCS / "glossary.md").read_text(encoding="utf-8"))
+            st.markdown((DOCS / "glossary.md").read_text(encoding="utf-8").removeprefix("# Glossary\n"))
         show_person()
     with st.container(key="narrow_notice"):
         st.markdown(f":small[**{NOT_A_DEVICE}**]")

@@ -1,10 +1,15 @@
-"""What the documents point to is there: files, headings, and the functions and tests that put the paper into code."""
+"""What the documents point to is there: files, headings, names, figures, and tests. The site builds, tutorials run."""
 
 import ast
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+import ppsets_core
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "models" / "README.md"]
@@ -32,7 +37,7 @@ def test_links_lead_somewhere(page):
 def test_every_picture_is_shown_somewhere():
     shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     pictures = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.png")]
-    assert [name for name in pictures if name not in shown] == []
+    assert [name for name in pictures if name not in shown and not name.startswith("_build/")] == []
 
 
 def test_code_cites_headings_that_are_there():
@@ -62,3 +67,29 @@ def test_the_readme_is_short():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 110
     assert max(map(len, lines)) <= 120
+
+
+def test_every_public_name_is_in_the_reference():
+    shown = re.findall(r"^\.\. auto\w+:: (\w+)$", (ROOT / "docs" / "reference.md").read_text(encoding="utf-8"), re.M)
+    assert sorted(shown) == sorted([*ppsets_core.__all__, *ppsets_core._OF_THE_NETWORK])
+
+
+def test_the_comparison_shows_what_was_measured():
+    measured: dict[tuple[str, float | None], list[str]] = {}
+    for row in json.loads((ROOT / "benchmarks" / "comparison.json").read_text()):
+        figures = [f"{row['coverage'] + 1e-9:.3f}", f"{row['size'] + 1e-9:.2f}"]
+        measured.setdefault((row["library"], row["epsilon"]), []).extend(figures)
+    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").replace("**", "")
+    for (library, epsilon), figures in measured.items():
+        cells = " | ".join(["no" if epsilon is None else f"ε = {epsilon:g}", *figures])
+        assert re.search(rf"\| {library}[ .0-9]* \| {re.escape(cells)} \|", text), (library, epsilon)
+
+
+@pytest.mark.screens
+def test_the_site_builds_without_a_warning_and_the_tutorials_run(tmp_path):
+    build = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", ".", str(tmp_path / "html")]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "of new digits" in (tmp_path / "html" / "docs" / "your_model.html").read_text(encoding="utf-8")
+    loaded = [page for page in tmp_path.rglob("*.html") if re.search(r'src="https?:', page.read_text(encoding="utf-8"))]
+    assert loaded == []
