@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from pages.widgets.calibration_card import one_line
+from pages.widgets.calibration_card import one_line, take_up_last_release
 from pages.widgets.guard import guarded
 from pages.widgets.person import OPEN_TO, admitted, may, may_open, show_person
 from pages.widgets.server.start import protection, while_serving
@@ -52,14 +52,15 @@ if (!window.foldsAfterChoice) {
 
 
 def main() -> None:
-    st.set_page_config(page_title="ppsets", page_icon=LOGO, layout="wide")
+    screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
+    st.set_page_config(page_title=f"{screen.title} · ppsets", page_icon=LOGO, layout="wide")
     note_shown_uploads()
     st.logo(LOGO, size="large")
     st.html(STYLE)
-    screen = st.navigation([_page(name) for name in SCREENS], position="sidebar" if may(VIEWER) else "hidden")
     with guarded():
         if admitted():
             keep_choice()
+            take_up_last_release()
             _show(screen.title.lower(), screen.run)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.tables import table
 from ppsets_core import calibrate, read_scores
-from tests.browser.driving import choose, go_to, press, settle, upload, visit
+from tests.browser.driving import CHANGE, TRY_IT, choose, go_to, press, settle, upload, visit
 from tests.browser.samples import png
 from tests.browser.server import serve
 from tests.drawn_xrays import draw_xrays
@@ -103,9 +103,8 @@ def page_turns(page, app, count: int, received: list[bytes]) -> list[tuple[float
             archive.writestr(f"{number:04}.png", pictures[number % len(pictures)])
     visit(page, app)
     _demo(page)
-    go_to(page, "Diagnose")
+    press(page, CHANGE)
     upload(page, {"name": "xrays.zip", "mimeType": "application/zip", "buffer": out.getvalue()})
-    page.get_by_role("button", name="Get prediction sets").click()
     page.get_by_text("0000.png").first.wait_for()
     settle(page)
     page.get_by_role("combobox", name="Order").click()
@@ -146,8 +145,8 @@ def report(what: str, seconds: list[float]) -> None:
 
 
 def _demo(page) -> None:
-    press(page, "Try the demo")
-    page.get_by_test_id("stMetric").first.wait_for()
+    press(page, TRY_IT)
+    page.locator("[class*=st-key-card-]").first.wait_for()
 
 
 def _seconds(work) -> float:

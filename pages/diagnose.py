@@ -4,10 +4,10 @@ import streamlit as st
 
 from pages.widgets import session
 from pages.widgets.calibrate.sources import load_saved
-from pages.widgets.calibration_card import offer_last_release
 from pages.widgets.choose_files import choose_one
+from pages.widgets.demo import offer_demo, say_what_demo_did
 from pages.widgets.diagnose.results import show_results
-from pages.widgets.diagnose.source import examined
+from pages.widgets.diagnose.source import INPUTS, choose_source, classified
 from pages.widgets.diagnose.table import show_table
 from pages.widgets.guard import guarded
 from pages.widgets.person import may_open
@@ -19,33 +19,43 @@ from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.wording import SIMULATED, meaning
 
 XRAYS, TABLE = "X-rays", "A table of probabilities"
+_WHAT = "diagnose_what"
 
 
 def main() -> None:
-    st.title("Diagnose")
+    """The inputs are in full view until there are results, then behind one line beside the title."""
+    head = st.container(horizontal=True, vertical_alignment="center", key="diagnose_head")
+    head.title("Diagnose", anchor=False, width="content")
     calibration = session.active_calibration()
     if calibration is None:
-        st.markdown(f":material/child_care: {as_text(session.who_it_is_for())}")
         _say_what_to_do()
         return
+    say_what_demo_did()
     why_not = session.why_not_for_xrays(calibration)
-    first = TABLE if why_not else XRAYS
-    what = choose_one("What do you have?", [XRAYS, TABLE], "diagnose_what", first=first)
-    _say_what_applies(calibration, what)
-    if what == XRAYS:
-        st.markdown(f":material/child_care: {as_text(session.who_it_is_for())}")
-    else:
+    what, found = st.session_state.get(_WHAT, TABLE if why_not else XRAYS), None
+    if isinstance(calibration, Simulation):
+        st.warning(SIMULATED)
+    if calibration.is_full:
+        st.warning(as_text(meaning(calibration)), icon=":material/block:")
+    if what == XRAYS and not why_not:
         with guarded():
-            show_table(calibration)
-        return
-    if why_not:
-        _refuse(why_not)
-        return
-    found = None
-    with guarded():
-        found = examined()
+            found = classified()
+    inputs = st.container()
     if found is not None:
-        show_results(found, calibration)
+        inputs = head.popover(f"{as_text(found.words)} · Change", key=INPUTS, on_change="rerun")
+    with head:
+        _show_calibration(calibration, what)
+    with inputs:
+        choose_one("What do you have?", [XRAYS, TABLE], _WHAT, first=what)
+        with guarded():
+            if what == TABLE:
+                show_table(calibration)
+            elif why_not:
+                _refuse(why_not)
+            else:
+                choose_source(found)
+    if found is not None:
+        show_results(found, calibration, head)
 
 
 def _refuse(why: str) -> None:
@@ -58,41 +68,39 @@ def _refuse(why: str) -> None:
 
 
 def _say_what_to_do() -> None:
-    st.write("X-rays in, a ranked set of diagnoses out. First, a calibration sets the threshold for what enters a set.")
-    if not may_open("calibrate"):
-        st.info("This session has no calibration yet. Choose one that a curator published, or try the demo on Home.")
-        _choose_other()
-        return
-    st.info("This session has no calibration yet. Try the demo on Home, or calibrate with records of your own.")
-    offer_last_release()
-    choose_from_shelf()
-    with st.container(horizontal=True):
-        st.page_link("pages/home.py", label="Home: try the demo", icon=":material/home:")
-        st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
+    st.markdown(f":material/child_care: {as_text(session.who_it_is_for())}")
+    st.write("X-rays in, a ranked set of diagnoses out. First, a calibration sets the cutoff for what enters a set.")
+    offer_demo()
+    _choose_other()
 
 
 def _choose_other() -> None:
-    """The shelf; and, for those who cannot go to Calibrate, a calibration file."""
+    """The shelf; and Calibrate or, for those who cannot go there, a calibration file."""
     choose_from_shelf()
-    if not may_open("calibrate"):
+    if may_open("calibrate"):
+        st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
+    else:
         load_saved()
 
 
-def _say_what_applies(calibration: BaseCalibration, what: str) -> None:
-    if isinstance(calibration, Simulation):
-        st.warning(SIMULATED)
+def _show_calibration(calibration: BaseCalibration, what: str) -> None:
+    """What the sets are made with, in a few words; what that means and how to change it, behind them."""
+    source = session.calibration_source()
+    with st.popover(as_text(f"{source} · {_cutoff(calibration)}"), type="tertiary"):
+        if not calibration.is_full:
+            st.write(as_text(meaning(calibration)))
+        unknown = "; the two must belong together" if session.fits_model(calibration) is None else ""
+        model = f" Model: {session.model_name()}{unknown}." if what == XRAYS else ""
+        st.caption(as_text(f"Calibrated with {source}.{model}"))
+        _choose_other()
+
+
+def _cutoff(calibration: BaseCalibration) -> str:
     if calibration.is_full:
-        st.warning(as_text(meaning(calibration)), icon=":material/block:")
-    else:
-        st.write(as_text(meaning(calibration)))
-    unknown = "; the two must belong together" if session.fits_model(calibration) is None else ""
-    model = f" Model: {session.model_name()}{unknown}." if what == XRAYS else ""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(as_text(f"Calibrated with {session.calibration_source()}.{model}"), width="content")
-        with st.popover("Change", type="tertiary"):
-            _choose_other()
-            if may_open("calibrate"):
-                st.page_link("pages/calibrate.py", label="Calibrate", icon=":material/tune:")
+        return "no cutoff"
+    if not calibration.has_cutoffs:
+        return str(calibration.score)
+    return f"cutoff {calibration.cutoff:.3g}" if calibration.per is None else f"a cutoff for each {calibration.per}"
 
 
 if run_through_app():

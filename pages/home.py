@@ -1,83 +1,72 @@
-"""Home: what this is for, three steps, the state of this session, and the demo."""
+"""Home: one X-ray with its set, what that means, and one button to X-rays with sets."""
 
+import numpy as np
 import streamlit as st
 
 from pages.widgets import session
-from pages.widgets.calibration_card import offer_last_release, show_calibration
-from pages.widgets.demo import Demo, run_demo
-from pages.widgets.person import first_budget, may_open
+from pages.widgets.calibration_card import show_calibration, taken_up
+from pages.widgets.demo import offer_demo
+from pages.widgets.person import may_open
+from pages.widgets.set_bars import STYLE, picture, set_bars
 from pages.widgets.shelf import choose_from_shelf
 from pages.widgets.streamlit_parts import run_through_app
 from pages.widgets.text import as_text
-from ppsets_core import Simulation
-from ppsets_core.ledger.amounts import shown
+from ppsets_core.data.bundled import SYNTHETIC, bundled_xrays
+from ppsets_core.diagnose.xrays import thumbnail_of
+from ppsets_core.method.sets import nonprivate_threshold
+from ppsets_core.wording import NO_COVID, class_names
+from ppsets_core.xrays import read_picture
 
-STEPS = (
-    ("1 · Calibrate", "Give X-rays or scores with known diagnoses. Choose how sure, how private to be.", "calibrate"),
-    ("2 · Diagnose", "Give new X-rays, or a table of probabilities. Each comes back with a ranked set.", "diagnose"),
-    ("3 · Keep count", "Every release is charged to a privacy budget. See every budget and what was spent.", "ledger"),
-)
-MOST_ACCOUNTS = 5
+STEPS = {"calibrate": "1 Calibrate", "diagnose": "2 Diagnose", "ledger": "3 Ledger"}
+EXAMPLE, ALPHA = 0, 0.1
 
 
 def main() -> None:
-    st.title("Private prediction sets for chest X\u2011rays")  # a hyphen at which no line ends
+    st.title("Private prediction sets for chest X\u2011rays", anchor=False)  # a hyphen at which no line ends
     st.markdown(
-        "A neural network reads a chest X-ray and is often right, but never says when it is unsure. "
-        "Here it answers with a **set of diagnoses** that holds the true one as often as you ask, say 9 times in 10. "
-        "The patients whose X-rays set the threshold are protected by **differential privacy**: "
-        "the release reveals almost nothing about any one of them."
+        "A network gives one answer even when unsure. Here it gives the **set of diagnoses** that holds the true one "
+        "9 times in 10."
     )
-    st.caption("COVID-19 counts as viral pneumonia here: the bundled model has no class for it.")
-    _steps()
-    st.subheader("This session")
-    _calibration()
-    if may_open("ledger"):
-        st.subheader("Privacy budgets")
-        _budgets()
-
-
-def _steps() -> None:
-    for column, (name, sentence, page) in zip(st.columns(len(STEPS)), STEPS, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.markdown(f"**{name}**")
-            st.write(sentence)
-            if may_open(page):
-                st.page_link(f"pages/{page}.py", label=f"Open {page.title()}", icon=":material/arrow_forward:")
-
-
-def _calibration() -> None:
+    offer_demo()
     calibration = session.active_calibration()
     if calibration is None or session.fits_model(calibration) is not False:
         session.warn_of_other_weights()
-    if st.button("Try the demo", key="demo", type="primary" if calibration is None else "secondary"):
-        with st.spinner("Calibrating on the bundled public scores …"):
-            demo = run_demo(session.open_ledger)
-        st.session_state["demo_result"] = demo
-        session.set_active_calibration(demo.calibration, demo.source)
-        st.rerun()
+    _example()
+    with st.container(horizontal=True):
+        for page, label in STEPS.items():
+            if may_open(page):
+                st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:")
+    st.caption(as_text(" ".join(filter(None, (taken_up(), NO_COVID)))))
     if calibration is None:
-        st.write("Nothing is calibrated yet. The demo calibrates on bundled, public scores with one click.")
-        offer_last_release()
         choose_from_shelf()
         return
-    last: Demo | None = st.session_state.get("demo_result")
-    if last is not None and last.calibration is calibration:
-        show = st.warning if isinstance(calibration, Simulation) else st.success
-        show(as_text(last.sentence))
-    st.write("Active calibration:")
-    show_calibration(calibration, session.calibration_source(), key="home")
+    with st.expander("Details of the calibration"):
+        show_calibration(calibration, session.calibration_source(), key="home")
 
 
-def _budgets() -> None:
-    accounts = session.open_ledger().accounts()
-    if not accounts:
-        st.write(f"None yet. {first_budget()}")
-    for account in accounts[:MOST_ACCOUNTS]:
-        share = min(1.0, float(account.spent / account.budget))
-        st.progress(share, as_text(f"{account.name}: {shown(account.spent)} spent of {shown(account.budget)}"))
-    if len(accounts) > MOST_ACCOUNTS:
-        st.page_link("pages/ledger.py", label=f"All {len(accounts)} data sets")
+def _example() -> None:
+    """A synthetic X-ray with the cutoff that the public scores give without privacy, so that it is always the same."""
+    records, scores = bundled_xrays(), session.bundled_scores("calibration")
+    assert records.probabilities is not None
+    cutoff = 1 - nonprivate_threshold(scores.scores, ALPHA)
+    st.html(STYLE)
+    left, right = st.columns([1, 2], gap="medium", vertical_alignment="center")
+    left.html(picture(_picture(EXAMPLE), "Synthetic X-ray, computer-generated"))
+    with right:
+        shares = records.probabilities[EXAMPLE]
+        st.html(set_bars(class_names(records.classes), shares, np.full(len(shares), cutoff).tolist()))
+        st.markdown(
+            "**Bars**: the model's probabilities.  \n"
+            f"**Orange line**: the cutoff, {cutoff:.2f}, set by calibration; each calibration patient is protected by "
+            "differential privacy.  \n"
+            "**Bold**: the set. It holds the true diagnosis for 90% of patients like the calibration's."
+        )
+
+
+@st.cache_resource(show_spinner=False)
+def _picture(number: int) -> bytes:
+    file = bundled_xrays().identifiers["file"][number]
+    return thumbnail_of(read_picture(SYNTHETIC.parent / file, file))
 
 
 if run_through_app():

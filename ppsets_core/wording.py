@@ -18,6 +18,7 @@ BUNDLED_MODEL_IS_FOR = (
     "The bundled model is for frontal chest X-rays of children aged 1–5 from one hospital. It knows bacterial "
     "pneumonia, normal and viral pneumonia (COVID-19 counts as viral), and looks for nothing else."
 )
+NO_COVID = "COVID-19 counts as viral pneumonia: the model has no COVID class."
 CLASS_NAMES = {
     "bacterial-pneumonia": "Bacterial pneumonia",
     "normal": "Normal",
@@ -87,16 +88,16 @@ def rule_in_words(method: str) -> str:
 
 
 def familiar_or_not(plan: Plan) -> str:
-    """What a private novelty threshold does, and how much of ε it takes."""
-    assert plan.novelty is not None
+    """Which unfamiliar X-rays will be marked: by the public threshold always, by a private one for a share of ε."""
+    always = "X-rays unlike those that the bundled model was trained on are marked, at no cost in ε."
+    if plan.novelty is None:
+        return f"{always} Those unlike your calibration's are not."
     if plan.novelty.is_trivial:
-        return (
-            "Too few records for a novelty threshold of their own with this share of ε: X-rays are compared with the "
-            "public reference. All of ε goes to the thresholds."
-        )
+        return f"{always} Too few records to mark those unlike your calibration's: all of ε goes to the coverage."
     return (
-        f"Unfamiliar X-rays will be marked: at most {100 * plan.novelty.alpha:g}% of patients like these, on average. "
-        f"This takes ε = {plan.novelty.epsilon:g} of {plan.epsilon:g} and leaves {plan.threshold_epsilon:g}."
+        f"{always} Those unlike your calibration's are marked, too: at most {100 * plan.novelty.alpha:g}% of patients "
+        f"like these, on average. This takes ε = {plan.novelty.epsilon:g} of {plan.epsilon:g} and leaves "
+        f"{plan.threshold_epsilon:g}."
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.driving import demo, go_to, press, settle
+from tests.browser.driving import demo, go_to, settle
 from tests.browser.server import serve
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "screenshots"
@@ -31,16 +31,9 @@ def main() -> None:
         go_to(page, "Calibrate")
         _take(page, "calibrate")
         go_to(page, "Diagnose")
-        press(page, "Use the synthetic X-rays")
         page.locator(CARDS).first.wait_for()
-        _drawn(page, page.locator(CARDS).count())
         _take(page, "diagnose")
         browser.close()
-
-
-def _drawn(page: Page, figures: int) -> None:
-    page.wait_for_function(f"document.querySelectorAll('.js-plotly-plot .main-svg').length >= {figures}")
-    settle(page)
 
 
 def _take(page: Page, name: str) -> None:

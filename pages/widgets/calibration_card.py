@@ -1,17 +1,19 @@
-"""A calibration as its reader needs it: threshold, promise, its files; and the last one, offered again."""
+"""A calibration as its reader needs it: threshold, promise, its files; and the last one, taken up again."""
 
 import streamlit as st
 
 from pages.widgets.guard import guarded
-from pages.widgets.session import open_ledger, set_active_calibration, warn_of_other_model
+from pages.widgets.session import active_calibration, open_ledger, set_active_calibration, warn_of_other_model
 from pages.widgets.text import as_text, offer_download
-from ppsets_core import Calibration, Simulation
+from ppsets_core import Calibration, LedgerError, Simulation
+from ppsets_core.ledger.accounts import WITHDRAWN
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.calibration import calibration_report, payer_of
 from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
 from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, names_of, needed, scope
 
 MOST_SHOWN = 6
+_TAKEN_UP = "last_release_taken_up"
 NEEDED = "1 − ŝ: the least probability that is in the set."
 FAMILIAR_HELP = "τ̂: an X-ray whose novelty is above it is marked as unfamiliar. 0 is most familiar."
 
@@ -75,22 +77,27 @@ def one_line(calibration: Calibration | Simulation) -> str:
     return f"{kind}coverage ≥ {100 * calibration.coverage_lower:.4g}%{each}, ε = {calibration.epsilon:g}"
 
 
-@guarded()
-def offer_last_release() -> None:
-    """Says nothing where nothing was released yet."""
-    released = [release for release in open_ledger().releases() if release.calibration is not None]
-    if not released or (calibration := (last := released[-1]).calibration) is None:
+def take_up_last_release() -> None:
+    """At the start of a session, such as after a reload: the last release is paid for, so it is used again."""
+    if _TAKEN_UP in st.session_state:
         return
-    with st.container(border=True, key="last_release"):
-        st.markdown(as_text(f"Released last, on {last.time[:10]}, from {last.account}:"))
-        st.caption(as_text(f"{describe(calibration)}. It is paid for: using it again costs nothing."))
-        warn_of_other_model(calibration)
-        with st.container(horizontal=True):
-            if st.button("Use this release again", key="use_last", type="primary", icon=":material/history:"):
-                set_active_calibration(calibration, last.account)
-                st.rerun()
-            if len(released) > 1:
-                st.page_link("pages/ledger.py", label=f"All {len(released):,} releases", icon=":material/receipt_long:")
+    st.session_state[_TAKEN_UP] = ""
+    try:
+        known = open_ledger().snapshot()
+    except LedgerError:
+        return  # the screen itself says what is wrong with the ledger
+    withdrawn = {change.release: change.kind == WITHDRAWN for change in known.shelf_changes}
+    released = [one for one in known.releases if one.calibration is not None and not withdrawn.get(one.id)]
+    if released and active_calibration() is None:
+        last = released[-1]
+        st.session_state[_TAKEN_UP] = f"Last release taken up: {last.account}, {last.time[:10]}."
+        set_active_calibration(last.calibration, last.account)
+        st.toast(as_text(taken_up()), icon=":material/history:")
+
+
+def taken_up() -> str:
+    """Which release this session began with, as plain text that is yet to be escaped; '' where it was none."""
+    return st.session_state.get(_TAKEN_UP, "")
 
 
 @guarded()

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
+import streamlit as st
 
 import ppsets_core as pp
+from pages.widgets import session
 from pages.widgets.calibrate.sources import DEMO_BUDGET, DEMO_DATASET
-from pages.widgets.session import bundled_scores
+from pages.widgets.diagnose.source import SYNTHETIC, start
+from pages.widgets.text import as_text
 
 ALPHA, EPSILON = 0.1, 1.0
 _ATTEMPTS, _SECONDS = 6, 0.3
+_SAID = "demo_sentence"
 
 
 @dataclass(frozen=True)
@@ -24,13 +28,30 @@ class Demo:
     sentence: str
 
 
+def offer_demo() -> None:
+    """One button: calibrate on public scores, then Diagnose with the synthetic X-rays and their sets."""
+    if st.button(f"Try it: {len(SYNTHETIC)} X-rays", key="demo", type="primary", icon=":material/play_arrow:"):
+        with st.spinner("Calibrating on the bundled public scores …"):
+            demo = run_demo(session.open_ledger)
+            session.set_active_calibration(demo.calibration, demo.source)
+            st.session_state[_SAID] = demo.sentence
+            start(None)
+        st.switch_page("pages/diagnose.py")
+
+
+def say_what_demo_did() -> None:
+    """Once, on the screen that the demo leads to."""
+    if sentence := st.session_state.pop(_SAID, ""):
+        st.toast(as_text(sentence), duration="long")
+
+
 def run_demo(open_ledger: Callable[[], pp.Ledger]) -> Demo:
     """One release a ledger, charged once and used again from then on.
 
     Without a working ledger nothing may be released, so the threshold is simulated, which public scores allow, and
     marked so. A ledger that another session is busy with is tried again first.
     """
-    records = pp.one_per_patient(bundled_scores("calibration"))
+    records = pp.one_per_patient(session.bundled_scores("calibration"))
     why = ""
     for _ in range(_ATTEMPTS):
         try:

@@ -1,5 +1,6 @@
 """What one browser session holds, the active calibration and model; and what all share: ledger, bundled scores."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -61,7 +62,13 @@ bundled_scores = st.cache_resource(show_spinner=False)(bundled.bundled_scores)
 
 def active_model() -> "XrayModel":
     """The session's own weights if it loaded some, else the bundled ones. Loads torch: call it only to classify."""
-    return st.session_state.get(_MODEL) or _bundled_model()
+    return model_loader()()
+
+
+def model_loader() -> Callable[[], "XrayModel"]:
+    """Loads what `active_model` returns now, for work that goes on without the screen."""
+    own: XrayModel | None = st.session_state.get(_MODEL)
+    return _bundled_model if own is None else lambda: own
 
 
 def model_name() -> str:
@@ -130,7 +137,7 @@ def warn_of_other_weights() -> None:
         st.warning(as_text(f"{used} A calibration on them does not hold for these weights: switch back on Model."))
 
 
-@st.cache_resource(show_spinner="Loading the model …")
+@st.cache_resource(show_spinner=False)
 def _bundled_model() -> "XrayModel":
     from ppsets_core.model import load_model
 

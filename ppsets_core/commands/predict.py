@@ -9,7 +9,6 @@ from ppsets_core.commands.files import is_table, make_folder, open_table, read_t
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data.source import is_data_set
 from ppsets_core.diagnose.exports import WRITERS, json_of, summary_of, write_sets
-from ppsets_core.diagnose.novelty import UNFAMILIAR
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.set_table import SetCounts, SetRow, SetTable, sets_of
 from ppsets_core.diagnose.xrays import examine
@@ -136,7 +135,7 @@ def _lines(sets: SetTable) -> list[str]:
 
 
 def _line(row: SetRow) -> str:
-    mark = f"  [flagged: {row.doubt}]" if row.doubt else f"  [{UNFAMILIAR.lower()}]" if row.is_unfamiliar else ""
+    mark = f"  [flagged: {row.doubt}]" if row.doubt else f"  [{row.caution}]" if row.caution else ""
     return f"{row.set_with_probabilities or 'none is likely enough'}{mark}"
 
 

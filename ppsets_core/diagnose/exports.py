@@ -44,6 +44,7 @@ def columns_of(table: SetTable, rows: Sequence[int] | None = None, marks: Marks 
     if records.novelty is not None:
         columns["novelty"] = records.novelty[at]
         columns["unfamiliar"] = [None] * len(at) if table.unfamiliar is None else table.unfamiliar[at].tolist()
+        columns["caution"] = [table.caution(row) or None for row in at]
     if table.xrays is not None:
         columns["flagged because"] = [table.xrays.doubts[row] or None for row in at]
     columns |= {f"p({name})": table.probabilities[at, number] for number, name in enumerate(table.classes)}
@@ -69,8 +70,6 @@ def csv_of(table: SetTable, marks: Marks | None = None) -> bytes:
     if table.calibration.has_cutoffs:
         columns |= {f"cutoff({name})": table.cutoffs[:, number].copy() for number, name in enumerate(table.classes)}
     origin = table.provenance().columns()
-    if table.unfamiliar is not None:
-        origin["compared with"] = table.novelty_threshold.compared_with
     columns |= {name: [value] * len(table) for name, value in origin.items() if name not in columns}
     out = io.BytesIO()
     pa.csv.write_csv(pa.table(_readable(columns)), out)

@@ -1,9 +1,11 @@
-"""Unfamiliar X-rays: the threshold of novelty above which they lie, and the alarm where a batch has too many.
+"""Unfamiliar X-rays: above which novelty they lie, and the alarm where a batch has too many.
 
-The threshold is the calibration's own τ̂, else that of a public reference.
+Two thresholds: a public one, learnt from public X-rays that the bundled model was not trained on, which costs no ε and
+always applies to that model; and the calibration's own τ̂, where one was released.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,60 +16,56 @@ from ppsets_core.errors import FileError
 from ppsets_core.method.bins import limit
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import beta_quantile, binomial_at_least
-from ppsets_core.method.plan import NOVELTY_ALPHA, Target
+from ppsets_core.method.plan import Target
 from ppsets_core.method.sets import conformal_rank, nonprivate_threshold
 from ppsets_core.model.novelty import statistics_of
 
 FALSE_ALARMS = 0.001
 DELTA = FALSE_ALARMS / 3
-CALIBRATION, REFERENCE = "the calibration", "the public reference (CoronaHack)"
-BY_REFERENCE = (
-    "This calibration has no novelty threshold that can be used, so X-rays are compared with a public reference: the "
-    "CoronaHack X-rays of the bundled scores, not those of your calibration."
-)
+PUBLIC_ALPHA = 0.03
+"""Share of the public X-rays above the public threshold: 2.2% of the 500 for validation, 95% of 500 adults."""
+TRAINED_ON, CALIBRATIONS = "the X-rays that this model was trained on", "your calibration's"
+OUTSIDE = "Outside what this model was built for. Do not rely on this set."
 NOT_OF_THESE = "The novelty statistics are of other weights than these."
 OTHER_WEIGHTS = f"Unfamiliar X-rays cannot be recognised. {NOT_OF_THESE}"
 UNKNOWN = "Unfamiliar X-rays cannot be recognised: there is no novelty for these."
-OFF = "The promised coverage cannot be relied on here. Calibrate with X-rays like these."
-UNFAMILIAR = "Unfamiliar"
+ALL_FLAGGED = "All are flagged, so none was compared."
+OFF = "The promised coverage cannot be relied on here."
+CALIBRATE = "Calibrate with X-rays like these."
 
 
 @dataclass(frozen=True)
 class NoveltyThreshold:
     """The novelty above which an X-ray is unfamiliar.
 
-    value: None where it cannot be known; `words` say why.
-    compared_with: whose X-rays are familiar.
+    compared_with: whose X-rays are familiar, as in "unlike …".
     alpha: the share of such X-rays above it, on average. rate: an upper bound of that share for this very threshold.
     """
 
-    value: float | None
-    compared_with: str = CALIBRATION
-    alpha: float = 0.0
-    rate: float = 1.0
-    words: str = ""
+    value: float
+    compared_with: str
+    alpha: float
+    rate: float
 
-    def unfamiliar(self, novelty: np.ndarray | None, half_precision: bool = False) -> np.ndarray | None:
-        """Which X-rays are unfamiliar; None where that cannot be known. At most `alpha` is promised, so one at the
-        threshold but for rounding is not."""
-        return None if self.value is None or novelty is None else novelty > limit(self.value, half_precision)
+    def unlike(self, novelty: np.ndarray, half_precision: bool = False) -> np.ndarray:
+        """Which X-rays lie above it. At most `alpha` is promised, so one at it but for rounding does not."""
+        return novelty > limit(self.value, half_precision)
 
 
-def novelty_threshold_for(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold:
-    """The threshold for X-rays that the model with this fingerprint classified, under a calibration."""
-    own = _calibrated(calibration, model)
-    return own or _reference(model) or NoveltyThreshold(None, words=UNKNOWN if model is None else OTHER_WEIGHTS)
+def novelty_thresholds(calibration: BaseCalibration, model: str | None) -> tuple[NoveltyThreshold, ...]:
+    """The public threshold and the calibration's own, as far as there are, for X-rays that this model classified."""
+    return tuple(one for one in (_public(model), _private(calibration, model)) if one is not None)
 
 
-def _calibrated(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold | None:
+def _private(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold | None:
     """The calibration's own; None where it has none, had too few records for one, or drew one above every X-ray."""
     planned = calibration.novelty
     if planned is None or calibration.is_for(model) is False:
         return None
-    if planned.is_trivial or calibration.novelty_threshold == 1:
+    value = calibration.novelty_threshold
+    if planned.is_trivial or value is None or value == 1:
         return None
-    rate = largest_rate(planned, calibration.n)
-    return NoveltyThreshold(calibration.novelty_threshold, CALIBRATION, planned.alpha, rate)
+    return NoveltyThreshold(value, CALIBRATIONS, planned.alpha, largest_rate(planned, calibration.n))
 
 
 def largest_rate(planned: Target, n: int) -> float:
@@ -85,8 +83,8 @@ def largest_rate(planned: Target, n: int) -> float:
 
 
 @cache
-def _reference(model: str | None) -> NoveltyThreshold | None:
-    """The ordinary 5% threshold of the bundled public records, for the weights that their novelty is of."""
+def _public(model: str | None) -> NoveltyThreshold | None:
+    """From the bundled public records, for the weights that their novelty is of."""
     if model is None or statistics_of(model) is None:
         return None
     try:
@@ -95,9 +93,8 @@ def _reference(model: str | None) -> NoveltyThreshold | None:
         return None
     if records.novelty is None or records.model != model:
         return None
-    alpha, n = NOVELTY_ALPHA, len(records)
-    threshold = nonprivate_threshold(records.novelty, alpha)
-    return NoveltyThreshold(threshold, REFERENCE, alpha, _largest_share(conformal_rank(n, alpha), n), BY_REFERENCE)
+    n, value = len(records), nonprivate_threshold(records.novelty, PUBLIC_ALPHA)
+    return NoveltyThreshold(value, TRAINED_ON, PUBLIC_ALPHA, _largest_share(conformal_rank(n, PUBLIC_ALPHA), n))
 
 
 def _largest_share(rank: int, n: int) -> float:
@@ -105,43 +102,65 @@ def _largest_share(rank: int, n: int) -> float:
     return beta_quantile(1 - DELTA, n + 1 - rank, rank) if 1 <= rank <= n else 1.0
 
 
+def unlike_words(compared_with: Sequence[str]) -> str:
+    """Unlike whose X-rays, in a sentence; '' for none.
+
+    >>> unlike_words([TRAINED_ON, CALIBRATIONS])
+    "Unlike the X-rays that this model was trained on, and unlike your calibration's."
+    """
+    return f"Unlike {', and unlike '.join(compared_with)}." if compared_with else ""
+
+
 @dataclass(frozen=True)
 class Alarm:
-    """How many X-rays of a batch are unfamiliar, of how many, and whether that is more than chance explains."""
+    """How many X-rays of a batch are unfamiliar, of how many, and whether that is more than chance explains.
 
-    unfamiliar: int
+    unlike: how many lie above each of `thresholds`. model: the fingerprint of the network that classified them.
+    """
+
+    unlike: tuple[int, ...]
     of: int
-    threshold: NoveltyThreshold
+    thresholds: tuple[NoveltyThreshold, ...]
+    flagged: int = 0
+    model: str | None = None
+
+    @property
+    def exceeded(self) -> tuple[NoveltyThreshold, ...]:
+        """The thresholds above which there are too many. Where the X-rays are like those that a threshold compares
+        with, one of each patient, it is among them with probability 0.1% at most."""
+        pairs = zip(self.unlike, self.thresholds, strict=True)
+        return tuple(one for count, one in pairs if binomial_at_least(count, self.of, one.rate) < DELTA)
 
     @property
     def is_on(self) -> bool:
-        """For X-rays like the calibration's, one of each patient, it is on with probability 0.1% at most."""
-        return binomial_at_least(self.unfamiliar, self.of, self.threshold.rate) < DELTA
-
-    @property
-    def expected(self) -> float:
-        return self.threshold.alpha * self.of
+        return bool(self.exceeded)
 
     @property
     def words(self) -> str:
-        """The count, what follows from it, and what the X-rays were compared with; or why they cannot be."""
+        """The counts and what follows from them; or why there are none."""
         if not self.of:
-            return self.threshold.words if self.threshold.value is None else UNKNOWN
-        xrays, are = ("X-ray", "is") if self.of == 1 else ("X-rays", "is" if self.unfamiliar == 1 else "are")
-        number = round(self.expected)
+            known = self.thresholds and self.flagged
+            return ALL_FLAGGED if known else OTHER_WEIGHTS if self.model and not self.thresholds else UNKNOWN
+        counts = [self._count(*one) for one in zip(self.unlike, self.thresholds, strict=True)]
+        remedy = CALIBRATE if [one.compared_with for one in self.exceeded] == [CALIBRATIONS] else ""
+        return " ".join(filter(None, (*counts, OFF if self.is_on else "", remedy)))
+
+    def _count(self, unlike: int, threshold: NoveltyThreshold) -> str:
+        xrays, are = ("X-ray", "is") if self.of == 1 else ("X-rays", "is" if unlike == 1 else "are")
+        number, without = round(threshold.alpha * self.of), f", without {self.flagged:,} flagged," * bool(self.flagged)
         expected = f"about {number:,} expected" if number else "fewer than 1 expected"
-        count = f"{self.unfamiliar:,} of {self.of:,} {xrays} {are} unfamiliar compared with "
-        count += f"{self.threshold.compared_with}; {expected}."
-        return " ".join(filter(None, (count, OFF if self.is_on else "", self.threshold.words)))
+        return f"{unlike:,} of {self.of:,} {xrays}{without} {are} unlike {threshold.compared_with}; {expected}."
 
     def document(self) -> dict[str, object]:
-        """For JSON; None is what cannot be known."""
-        known = self.threshold.value is not None
-        batch = {"unfamiliar": self.unfamiliar, "of": self.of, "expected": self.expected}
-        return {
-            "threshold": self.threshold.value,
-            "compared with": self.threshold.compared_with if known else None,
-            "batch": batch if self.of else None,
-            "alarm": self.is_on if self.of else None,
-            "note": self.words,
-        }
+        """For JSON; null is what cannot be known."""
+        thresholds = [
+            {
+                "threshold": one.value,
+                "compared with": one.compared_with,
+                "unlike": count if self.of else None,
+                "expected": one.alpha * self.of,
+            }
+            for count, one in zip(self.unlike, self.thresholds, strict=True)
+        ]
+        alarm = self.is_on if self.of else None
+        return {"thresholds": thresholds, "of": self.of, "alarm": alarm, "note": self.words}

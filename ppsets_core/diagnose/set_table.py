@@ -8,7 +8,7 @@ import numpy as np
 
 from ppsets_core.data.counts import check_records
 from ppsets_core.data.records import Records
-from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, novelty_threshold_for
+from ppsets_core.diagnose.novelty import OUTSIDE, Alarm, NoveltyThreshold, novelty_thresholds, unlike_words
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.xrays import XrayRecords
 from ppsets_core.method.calibration import BaseCalibration
@@ -22,14 +22,16 @@ READINGS = ("one", "several", "none", "flagged")
 @dataclass(frozen=True)
 class SetCounts:
     """How many sets have one diagnosis, several or none; how many pictures are flagged, which are in no other count; of
-    how many it is known whether they are unfamiliar, and how many are. Counts of several batches add."""
+    how many it is known whether they are unfamiliar, and how many lie above the first and the second threshold of
+    novelty. Counts of several batches add."""
 
     one: int = 0
     several: int = 0
     none: int = 0
     flagged: int = 0
     compared: int = 0
-    unfamiliar: int = 0
+    above_first: int = 0
+    above_second: int = 0
 
     def __add__(self, other: "SetCounts") -> "SetCounts":
         return SetCounts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
@@ -42,7 +44,9 @@ class SetCounts:
         return {reading: getattr(self, reading) for reading in READINGS}
 
     def alarm(self, calibration: BaseCalibration, model: str | None) -> Alarm:
-        return Alarm(self.unfamiliar, self.compared, novelty_threshold_for(calibration, model))
+        thresholds = novelty_thresholds(calibration, model)
+        above = (self.above_first, self.above_second)[: len(thresholds)]
+        return Alarm(above, self.compared, thresholds, self.flagged, model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,27 +150,43 @@ class SetTable:
         return (self.labels >= 0) & ~self.covered
 
     @cached_property
-    def novelty_threshold(self) -> NoveltyThreshold:
-        return novelty_threshold_for(self.calibration, self.records.model)
+    def novelty_thresholds(self) -> tuple[NoveltyThreshold, ...]:
+        return novelty_thresholds(self.calibration, self.records.model)
+
+    @cached_property
+    def unlike(self) -> np.ndarray | None:
+        """Which records lie above each threshold of novelty, (thresholds, N); None where that cannot be known."""
+        novelty, half = self.records.novelty, self.records.half_precision or self.calibration.half_precision
+        if novelty is None or not self.novelty_thresholds:
+            return None
+        return np.array([one.unlike(novelty, half) for one in self.novelty_thresholds])
 
     @cached_property
     def unfamiliar(self) -> np.ndarray | None:
-        """Which records are unfamiliar; None where that cannot be known."""
-        half = self.records.half_precision or self.calibration.half_precision
-        return self.novelty_threshold.unfamiliar(self.records.novelty, half)
+        """Which records lie above some threshold of novelty; None where that cannot be known."""
+        return None if self.unlike is None else np.logical_or.reduce(self.unlike)
+
+    def caution(self, row: int) -> str:
+        """What to say of an unfamiliar record; '' where there is nothing to say."""
+        if self.unfamiliar is None or self.unlike is None or not self.unfamiliar[row]:
+            return ""
+        whose = [
+            one.compared_with for one, above in zip(self.novelty_thresholds, self.unlike, strict=True) if above[row]
+        ]
+        return f"{OUTSIDE} {unlike_words(whose)}"
 
     @cached_property
     def counts(self) -> SetCounts:
         kinds = SetCounts(*np.bincount(self.readings, minlength=len(READINGS)).tolist())
-        if self.unfamiliar is None:
+        if self.unlike is None:
             return kinds
-        unfamiliar = int((self.unfamiliar & ~self.flagged).sum())
-        return replace(kinds, compared=len(self) - kinds.flagged, unfamiliar=unfamiliar)
+        first, *second = (self.unlike & ~self.flagged).sum(axis=1).tolist()
+        return replace(kinds, compared=len(self) - kinds.flagged, above_first=first, above_second=sum(second))
 
     @property
     def alarm(self) -> Alarm:
         """The alarm over all that are not flagged."""
-        return Alarm(self.counts.unfamiliar, self.counts.compared, self.novelty_threshold)
+        return self.counts.alarm(self.calibration, self.records.model)
 
     @cached_property
     def check(self) -> Check | None:
@@ -193,9 +213,11 @@ class SetTable:
         return Provenance(self.calibration, self.records.model, self.group)
 
     def rows(self, reading: str | None = None, order: str = "as given") -> list[int]:
-        """The rows with one reading, 'missed' for those missed, None for all; in one of ORDERS."""
+        """The rows with one reading, 'missed' or 'unfamiliar' for those that are, None for all; in one of ORDERS."""
         if reading is None:
             chosen = np.arange(len(self))
+        elif reading == "unfamiliar":
+            chosen = np.flatnonzero([] if self.unfamiliar is None else self.unfamiliar)
         else:
             chosen = np.flatnonzero(self.missed if reading == "missed" else self.readings == READINGS.index(reading))
         if order == "as given":
@@ -237,6 +259,11 @@ class SetRow:
         return dict(zip(self.classes, self.table.cutoffs[self.number].tolist(), strict=True))
 
     @property
+    def caution(self) -> str:
+        """Why not to rely on this set, where the record is unfamiliar; else ''."""
+        return self.table.caution(self.number)
+
+    @property
     def set_with_probabilities(self) -> str:
         return ", ".join(f"{name} {self.probabilities[name]:.3f}" for name in self.members)
 
@@ -255,8 +282,9 @@ class SetRow:
         return f"{len(self.members)} diagnoses remain: {either}. Not likely enough: {others}."
 
 
+MISSES_FIRST = "misses first"
 ORDERS = {
-    "misses first": lambda row: (not row.is_missed, row.number),
+    MISSES_FIRST: lambda row: (not row.is_missed, row.number),
     "as given": lambda row: row.number,
     "most diagnoses first": lambda row: (-len(row.members), row.shares.max()),
     "fewest diagnoses first": lambda row: (len(row.members), -row.shares.max()),

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from ppsets_core.diagnose.novelty import UNFAMILIAR
 from ppsets_core.diagnose.review import Marks
 from ppsets_core.diagnose.set_table import SetRow, SetTable
 from ppsets_core.files import Refused
@@ -66,9 +65,8 @@ def _card(row: SetRow, review: str) -> Html:
         reviewed.insert(0, element("p", element("b", f"missed: {row.label}")))
     if row.doubt:
         return element("div", shown, element("p", f"Flagged. {row.doubt}"), reviewed, class_="card")
-    unfamiliar = [element("p", UNFAMILIAR)] if row.is_unfamiliar else []
-    words, shares = element("p", row.words), _probabilities(row)
-    return element("div", shown, unfamiliar, words, shares, reviewed, class_="card")
+    words = element("p", row.caution, class_="warn") if row.caution else element("p", row.words)
+    return element("div", shown, words, _probabilities(row), reviewed, class_="card")
 
 
 def _review(row: SetRow, marks: Marks) -> str:
@@ -107,9 +105,8 @@ def _table(sets: SetTable, marks: Marks) -> Html:
 
 
 def _reading(row: SetRow) -> str:
-    unfamiliar = UNFAMILIAR.lower() if row.is_unfamiliar else ""
     missed = f"missed: {row.label}" if row.is_missed else ""
-    return "; ".join(filter(None, (READINGS[row.reading], unfamiliar, missed)))
+    return "; ".join(filter(None, (READINGS[row.reading], missed, row.caution)))
 
 
 def _left_out(refused: Sequence[Refused]) -> list[Html]:

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ppsets_core.diagnose.novelty import UNFAMILIAR
+from ppsets_core.diagnose.novelty import OUTSIDE
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.set_table import SetRow, SetTable
 from ppsets_core.errors import need
@@ -138,10 +138,11 @@ def _findings(row: SetRow) -> "list[tuple[Code, Code]]":
     member, none = _code("member", "Diagnosis in the prediction set"), _code("none", "No diagnosis is likely enough")
     values = [_code(f"d{row.classes.index(name) + 1}", name) for name in row.members] or [none]
     found = [(member, value) for value in values]
-    if row.is_unfamiliar is not None:
-        word, whom = UNFAMILIAR if row.is_unfamiliar else "Familiar", row.table.novelty_threshold.compared_with
-        compared = _code("familiar", "The image, compared with others")
-        found.append((compared, _code(word.lower(), f"{word}, compared with {whom}")))
+    compared = _code("familiar", "The image, compared with others")
+    if row.is_unfamiliar:
+        found.append((compared, _code("unfamiliar", OUTSIDE)))
+    elif row.is_unfamiliar is not None:
+        found.append((compared, _code("familiar", "Familiar")))
     return found
 
 

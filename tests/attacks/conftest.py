@@ -8,7 +8,7 @@ import pytest
 
 from ppsets_core import plan, simulate
 from tests.pages.conftest import app, home, ledger, score_csv, screen  # noqa: F401 (fixtures)
-from tests.pages.driving import button, finish
+from tests.pages.driving import classify
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,9 +39,7 @@ def diagnosed(app, screen):  # noqa: F811
         drawn = simulate(np.linspace(0, 1, 2000), plan(2000, 0.2, 5.0, m=100), np.random.default_rng(0))
         app.session_state["active_calibration"] = drawn
         at = screen("diagnose")
-        at.file_uploader[0].set_value([(name, data, "") for name, data in files.items()]).run()
-        button(at, "Get prediction").click().run()
-        at = finish(at, "diagnose_job")
+        at = classify(at, [(name, data, "") for name, data in files.items()])
         assert not at.exception
         return at
 

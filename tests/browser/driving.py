@@ -9,7 +9,9 @@ from ppsets_core import Ledger
 
 CARDS = "[class*=st-key-card-]"
 ALPHA, EPSILON = "Allowed miss rate (α)", "Privacy loss (ε)"
-GET_SETS, OPEN_VIEWER = "Get prediction sets", "Open viewer"
+GET_SETS = "Get prediction sets"
+TRY_IT = re.compile("^Try it")
+CHANGE = re.compile("X-rays? .*Change$")
 SPEND = re.compile("^Spend ε")
 LONG = 300_000  # milliseconds: on a busy machine
 IDLE = """() => {
@@ -85,27 +87,48 @@ def go_to(page, screen: str) -> None:
 
 
 def demo(page, app) -> None:
-    """Home's demo: this session has a calibration."""
+    """Home's one click: this session has a calibration, and twelve X-rays with their sets."""
     visit(page, app)
-    press(page, "Try the demo")
-    sees(page, "Active calibration:")
+    button(page, TRY_IT).press("Enter")
+    page.locator(CARDS).nth(11).wait_for(timeout=LONG)
     settle(page)
 
 
 def to_diagnose(page, app) -> None:
-    """The demo, then Diagnose; also where the sidebar is folded."""
-    demo(page, app)
-    press(page, re.compile("Go to Diagnose"))
-    page.get_by_role("heading", name="Diagnose", exact=True).wait_for()
-    settle(page)
+    """Diagnose with a calibration: the ledger's last, or the demo's where there is none yet."""
+    visit(page, app, "diagnose")
+    if button(page, TRY_IT).count():
+        demo(page, app)
 
 
 def get_sets(page, *files) -> None:
-    """Upload X-rays and wait for their cards."""
-    upload(page, *files)
-    press(page, GET_SETS)
+    """Upload X-rays in place of those shown, and wait for the sets."""
+    if (change := button(page, CHANGE)).count():
+        before = change.inner_text()
+        change.press("Enter")
+        page.get_by_test_id("stFileUploader").first.wait_for()
+        upload(page, *files)
+        page.wait_for_function(
+            "before => [...document.querySelectorAll('button')].some("
+            "one => one.innerText.includes('· Change') && one.innerText !== before)",
+            arg=before,
+            timeout=LONG,
+        )
+    else:
+        upload(page, *files)
     page.locator(CARDS).first.wait_for(timeout=LONG)
     settle(page)
+
+
+def look(page, nth: int = 0) -> None:
+    """Open the viewer by a card's picture, which its name's button reaches over."""
+    page.locator(CARDS).nth(nth).locator("[class*=st-key-look-] button").press("Enter")
+
+
+def kinds(page) -> dict[str, int]:
+    """How many sets there are of each kind, by the filter."""
+    shown = page.get_by_role("radiogroup", name="Filter").get_by_role("radio").all_inner_texts()
+    return {name: int(number) for name, number in (one.rsplit(" ", 1) for one in shown)}
 
 
 def open_score_file(page, app, file: dict) -> None:
@@ -123,6 +146,9 @@ def calibrate(page) -> None:
 
 
 def downloaded(page, name: str | re.Pattern) -> bytes:
+    if not (found := page.get_by_role("button", name=name, disabled=False)).count():
+        press(page, "Download")
+        found.first.wait_for()
     with page.expect_download() as download:
         page.get_by_role("button", name=name, disabled=False).first.press("Enter")
     return Path(download.value.path()).read_bytes()

@@ -113,7 +113,7 @@ def test_a_viewer_cannot_spend_by_any_route(new_page, app, ledger):
     tab.goto(f"{app.url}/model?model_view=Fine-tune")
     ui.sees(tab, "Model card")
     assert tab.get_by_role("tab").all_inner_texts() == ["Model card", "Weights"], "private fine-tuning spends, too"
-    ui.press(vera, "Try the demo")
+    ui.button(vera, ui.TRY_IT).press("Enter")
     ui.sees(vera, "Only a curator may read records, spend or publish here")
     ui.sees(vera, "no private release")
     frames = [base64.b64encode(frame).decode() for frame in sent if isinstance(frame, bytes)]
@@ -225,14 +225,11 @@ def test_after_a_log_out_no_fragment_is_drawn_no_file_taken_and_no_copy_of_the_c
     frames = received(page)
     log_in(page, app, "carl")
     kept = page.context.cookies()
-    ui.press(page, "Try the demo")
-    ui.sees(page, "Active calibration:")
+    ui.demo(page, app)
     for screen in ("Calibrate", "Explore", "Diagnose"):
         ui.go_to(page, screen)
-    ui.press(page, "Use the synthetic X-rays")
-    page.locator(ui.CARDS).first.wait_for(timeout=ui.LONG)
-    ui.settle(page)
-    ui.button(page, ui.OPEN_VIEWER).first.press("Enter")
+    page.locator(ui.CARDS).first.wait_for()
+    ui.look(page)
     page.get_by_role("dialog").wait_for()
     ui.settle(page)
     known = walked(frames)
@@ -272,6 +269,6 @@ def test_an_expired_log_in_opens_nothing_and_one_that_expires_spends_nothing(new
     ui.settle(late)
     before = ledger.releases()
     late.wait_for_timeout(max(0, until - time.time()) * 1000 + 1500)
-    ui.button(late, "Try the demo").press("Enter")
+    ui.button(late, ui.TRY_IT).press("Enter")
     ui.sees(late, "Your log-in has expired")
     assert ledger.releases() == before

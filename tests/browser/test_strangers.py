@@ -37,7 +37,9 @@ def test_a_foreign_page_makes_the_server_connect_to_nobody(chromium, tmp_path):
 
 def test_what_one_browser_is_shown_no_other_can_fetch(new_page, app):
     page, other = new_page(), new_page()
-    ui.demo(page, app)
+    ui.to_diagnose(page, app)
+    ui.visit(page, app)
+    page.get_by_text("Details of the calibration").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download calibration (JSON)").press("Enter")
     address = download.value.url

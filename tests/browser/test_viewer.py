@@ -30,7 +30,7 @@ def chest(rows: int, columns: int, darkest: int, brightest: int) -> np.ndarray:
 def look(page, app, *files) -> None:
     ui.to_diagnose(page, app)
     ui.get_sets(page, *files)
-    page.get_by_role("button", name=ui.OPEN_VIEWER).first.press("Enter")
+    ui.look(page)
     page.get_by_role("img", name=re.compile("pixels")).wait_for()
     ui.settle(page)
 
@@ -90,10 +90,10 @@ def test_full_resolution_zoom_queue_and_marks(app, new_page):
     page.locator(ui.CARDS).nth(1).get_by_text("Another diagnosis").wait_for()
     assert ui.fits(page, 400)
     page.set_viewport_size({"width": 1280, "height": 900})
-    ui.tab(page, "Table")
+    page.get_by_role("radio", name="Table").press("Enter")
     grid = page.get_by_test_id("stDataFrame").last.locator(".dvn-scroller")
     grid.wait_for()
     assert grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth + 1"), "every column is shown"
-    rows = list(csv.DictReader(ui.downloaded(page, "Download all sets (CSV)").decode().splitlines()))
+    rows = list(csv.DictReader(ui.downloaded(page, "All sets (CSV)").decode().splitlines()))
     assert [row["review"] for row in rows] == ["", "Another diagnosis"]
     assert [row["reviewer's note"] for row in rows] == ["", "rotated"]

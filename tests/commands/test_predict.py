@@ -10,6 +10,7 @@ from PIL import Image
 
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.__main__ import main
+from ppsets_core.diagnose.novelty import CALIBRATIONS, OUTSIDE, TRAINED_ON
 from ppsets_core.model import load_model, predict
 from ppsets_core.xrays import read_picture
 from tests.drawn_xrays import draw_xrays
@@ -74,15 +75,18 @@ def test_unfamiliar_xrays_are_marked_and_raise_the_alarm(tmp_path, capsys):
         answer = json.loads(capsys.readouterr().out)
         assert [item["unfamiliar"] for item in answer["sets"]] == [unfamiliar] * 5
         novelty = answer["novelty"]
-        assert (novelty["threshold"], novelty["compared with"], novelty["alarm"]) == (
-            threshold,
-            "the calibration",
-            unfamiliar,
-        )
-        assert novelty["batch"] == {"unfamiliar": 5 * unfamiliar, "of": 5, "expected": pytest.approx(0.25)}
-        assert any(note.startswith("ALARM: 5 of 5") for note in answer["notes"]) is unfamiliar
+        public, own = novelty["thresholds"]
+        assert public["compared with"] == TRAINED_ON
+        assert own == {
+            "threshold": threshold,
+            "compared with": CALIBRATIONS,
+            "unlike": 5 * unfamiliar,
+            "expected": pytest.approx(0.25),
+        }
+        assert (novelty["of"], novelty["alarm"]) == (5, unfamiliar)
+        assert any(f"5 of 5 X-rays are unlike {CALIBRATIONS}" in note for note in answer["notes"]) is unfamiliar
         assert main(asked) == 0
-        assert capsys.readouterr().out.count("[unfamiliar]") == 5 * unfamiliar
+        assert capsys.readouterr().out.count(f"  [{OUTSIDE}") == 5 * unfamiliar
         assert novelty["note"] in Read((tmp_path / f"{unfamiliar}.html").read_text(encoding="utf-8")).words
 
 

@@ -14,7 +14,7 @@ import pytest
 from ppsets_core import Calibration, __version__, calibrate, plan, simulate
 from ppsets_core.data import read_scores
 from ppsets_core.diagnose.exports import as_table, columns_of, csv_of, json_of, parquet_of
-from ppsets_core.diagnose.novelty import UNFAMILIAR
+from ppsets_core.diagnose.novelty import OUTSIDE
 from ppsets_core.diagnose.review import Mark, Marks
 from ppsets_core.diagnose.set_table import sets_of
 from ppsets_core.reports.sets import sets_report
@@ -126,10 +126,12 @@ def test_unfamiliar_patients_are_marked_everywhere_and_raise_the_alarm():
         unfamiliar = (records.novelty > drawn.novelty_threshold).tolist()
         assert sets.alarm.is_on is alarmed
         assert [row["unfamiliar"] == "true" for row in rows_of(csv_of(sets))] == unfamiliar
-        assert {row["compared with"] for row in rows_of(csv_of(sets))} == {"the calibration"}
+        sentence = f"{OUTSIDE} Unlike your calibration's."
+        assert [row["caution"] == sentence for row in rows_of(csv_of(sets))] == unfamiliar
         document = json.loads(json_of(sets))
         assert [one["unfamiliar"] for one in document["sets"]] == unfamiliar
-        assert (document["novelty"]["alarm"], document["novelty"]["compared with"]) == (alarmed, "the calibration")
+        (threshold,) = document["novelty"]["thresholds"]
+        assert (document["novelty"]["alarm"], threshold["compared with"]) == (alarmed, "your calibration's")
         report = Read(sets_report(sets))
-        assert report.words.count(f"; {UNFAMILIAR.lower()}") == sum(unfamiliar)
+        assert report.words.count(sentence) == sum(unfamiliar)
         assert sets.alarm.words in report.words

@@ -9,15 +9,16 @@ from scipy.stats import beta, binom
 from ppsets_core import Records, calibrate, plan, simulate
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.diagnose.novelty import (
-    BY_REFERENCE,
+    CALIBRATE,
+    CALIBRATIONS,
     DELTA,
     OTHER_WEIGHTS,
-    REFERENCE,
+    TRAINED_ON,
     UNKNOWN,
     Alarm,
     NoveltyThreshold,
     largest_rate,
-    novelty_threshold_for,
+    novelty_thresholds,
 )
 from ppsets_core.model.novelty import statistics_of
 from ppsets_core.model_fingerprint import bundled_fingerprint
@@ -32,13 +33,13 @@ def drawn(n: int, model: str | None = None, seed: int = 0):
     return simulate(records, plan(n, 0.1, 1.0, novelty_share=0.2), rng)
 
 
-def test_a_calibrations_own_threshold_is_used():
+def test_a_calibrations_own_threshold_joins_the_public_one():
     calibration = drawn(1000, bundled_fingerprint())
-    found = novelty_threshold_for(calibration, bundled_fingerprint())
-    assert (found.value, found.alpha, found.words) == (calibration.novelty_threshold, 0.05, "")
-    assert found.unfamiliar(np.array([found.value, found.value + 2e-6])).tolist() == [False, True]
-    assert found.unfamiliar(None) is None
-    assert Alarm(0, 0, found).words == UNKNOWN
+    public, own = novelty_thresholds(calibration, bundled_fingerprint())
+    assert (public.compared_with, own.compared_with) == (TRAINED_ON, CALIBRATIONS)
+    assert (own.value, own.alpha) == (calibration.novelty_threshold, 0.05)
+    assert own.unlike(np.array([own.value, own.value + 2e-6])).tolist() == [False, True]
+    assert Alarm((0, 0), 0, (public, own)).words == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -50,19 +51,18 @@ def test_a_calibrations_own_threshold_is_used():
     ],
     ids=["none asked for", "too few records", "came out above every X-ray"],
 )
-def test_without_a_threshold_of_its_own_the_public_reference_is_used_and_said(calibration):
-    found = novelty_threshold_for(calibration, bundled_fingerprint())
+def test_the_public_threshold_applies_whatever_the_calibration(calibration):
+    (found,) = novelty_thresholds(calibration, bundled_fingerprint())
     public = bundled_scores("calibration").novelty
-    assert (found.compared_with, found.words) == (REFERENCE, BY_REFERENCE)
-    assert np.mean(public <= found.value) == pytest.approx(0.951)
-    assert found.rate == pytest.approx(beta.ppf(1 - DELTA, 50, 951), abs=1e-9)
-    assert Alarm(0, 1, found).words.endswith(f"expected. {BY_REFERENCE}")
+    assert np.mean(public <= found.value) == pytest.approx(0.971)
+    assert found.rate == pytest.approx(beta.ppf(1 - DELTA, 30, 971), abs=1e-9)
+    assert np.mean(bundled_scores("validation").novelty > found.value) <= 0.05, "X-rays that it was not learnt from"
 
 
 def test_with_other_weights_nothing_can_be_known():
     assert statistics_of(OTHER) is None
-    found = novelty_threshold_for(drawn(1000, bundled_fingerprint()), OTHER)
-    assert (found.value, found.words) == (None, OTHER_WEIGHTS)
+    assert novelty_thresholds(drawn(1000, bundled_fingerprint()), OTHER) == ()
+    assert Alarm((), 0, (), model=OTHER).words == OTHER_WEIGHTS
 
 
 def test_the_largest_rate_is_the_beta_quantile_of_the_rank_less_what_the_draw_may_miss():
@@ -75,23 +75,28 @@ def test_the_largest_rate_is_the_beta_quantile_of_the_rank_less_what_the_draw_ma
     assert 0.3 < largest_rate(few, 200) <= 1
 
 
+PRIVATE = NoveltyThreshold(0.9, CALIBRATIONS, 0.05, 0.16)
+PUBLIC = NoveltyThreshold(0.8, TRAINED_ON, 0.03, 0.05)
+
+
 def test_the_alarm_in_words():
-    threshold = NoveltyThreshold(0.9, alpha=0.05, rate=0.16)
-    assert Alarm(31, 40, threshold).words == (
-        "31 of 40 X-rays are unfamiliar compared with the calibration; about 2 expected. "
+    assert Alarm((31,), 40, (PRIVATE,)).words == (
+        "31 of 40 X-rays are unlike your calibration's; about 2 expected. "
         "The promised coverage cannot be relied on here. Calibrate with X-rays like these."
     )
-    compared = "unfamiliar compared with the calibration"
-    assert Alarm(1, 20, threshold).words == f"1 of 20 X-rays is {compared}; about 1 expected."
-    assert Alarm(0, 1, threshold).words == f"0 of 1 X-ray is {compared}; fewer than 1 expected."
+    assert Alarm((1,), 20, (PRIVATE,)).words == "1 of 20 X-rays is unlike your calibration's; about 1 expected."
+    assert Alarm((0,), 1, (PRIVATE,)).words == "0 of 1 X-ray is unlike your calibration's; fewer than 1 expected."
+    both = Alarm((39, 40), 40, (PUBLIC, PRIVATE), flagged=3)
+    assert "39 of 40 X-rays, without 3 flagged, are unlike the X-rays that this model was trained on" in both.words
+    assert CALIBRATE not in both.words, "it would not help: the model was not built for them"
+    assert Alarm((0,), 0, (PUBLIC,), flagged=3).words == "All are flagged, so none was compared."
 
 
 def test_the_alarm_is_on_where_the_binomial_says_that_chance_does_not_explain_it():
-    threshold = NoveltyThreshold(0.9, alpha=0.05, rate=0.16)
     for of in (1, 5, 40, 400):
         for count in range(of + 1):
-            assert Alarm(count, of, threshold).is_on == (binom.sf(count - 1, of, 0.16) < DELTA)
-    assert not Alarm(400, 400, dataclasses.replace(threshold, rate=1.0)).is_on
+            assert Alarm((count,), of, (PRIVATE,)).is_on == (binom.sf(count - 1, of, 0.16) < DELTA)
+    assert not Alarm((400,), 400, (dataclasses.replace(PRIVATE, rate=1.0),)).is_on
 
 
 @pytest.mark.statistical

@@ -157,7 +157,7 @@ def test_app_answers_from_any_folder(installed):
             assert b"<title>Streamlit</title>" in page.read()
         with urllib.request.urlopen(f"{url}/_stcore/health", timeout=30) as health:
             assert (health.status, health.read()) == (200, b"ok")
-        assert "Try the demo" in _buttons_of_the_first_screen(installed)
+        assert "Try it" in _buttons_of_the_first_screen(installed)
     assert url in log.read_text()
     assert left(installed.folder / "notes.txt") == []
 

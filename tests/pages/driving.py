@@ -33,10 +33,25 @@ def png(grey: np.ndarray) -> bytes:
 
 
 def classify(at: AppTest, files) -> AppTest:
-    """Get the prediction sets of X-rays on Diagnose."""
+    """Give X-rays to Diagnose, which classifies them at once."""
     at.file_uploader[0].set_value(files).run()
-    button(at, "Get prediction").click().run()
     return finish(at, "diagnose_job")
+
+
+def viewers(at: AppTest) -> list:
+    """The buttons that open the viewer, named as their X-rays."""
+    return [each for each in at.button if each.key and each.key.startswith("look-")]
+
+
+def set_bars(at: AppTest) -> list[str]:
+    """The bars of each card, as HTML."""
+    return [each.proto.body for each in at.get("html") if 'class="set' in each.proto.body]
+
+
+def kinds(at: AppTest) -> dict[str, int]:
+    """How many sets there are of each kind, by the filter."""
+    shown = [option.rsplit(" ", 1) for option in field(at.segmented_control, "diagnose_filter").options]
+    return {name: int(number.replace(",", "")) for name, number in shown}
 
 
 def button(at: AppTest, start: str):

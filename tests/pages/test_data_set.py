@@ -62,7 +62,7 @@ def test_a_data_set_is_read_planned_counted_and_charged_once(workers, screen, da
     (made,) = ledger.releases("ward")
     assert (f"{made.calibration.n:,}", made.calibration.unit) == (used, "patient")
     diagnose(at, "ward")
-    assert metrics(at)["Patients"] == ["900"]
+    assert metrics(at)["Rows"] == ["900"]
     assert "Did the promise hold?" in texts(at)
 
 
@@ -85,7 +85,7 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     finish(at, "prepare_release")
     write_parts(frame.assign(label=""), data / "new", 2)
     diagnose(at, "new")
-    assert metrics(at)["Patients"] == ["300"]
+    assert metrics(at)["Rows"] == ["300"]
     assert "no row has a `label`" in texts(at)
     diagnose(at, "my ward_1")
     assert any("ppsets predict \"$PPSETS_DATA\"/'my ward_1/' --calibration" in one.value for one in at.code)

@@ -1,7 +1,6 @@
 """The Diagnose screen: what to do first, cards, filter, pages, heat map, table, files that cannot be read."""
 
 import io
-import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +13,7 @@ from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import records_of
 from tests.model.chests import small_model
-from tests.pages.driving import button, classify, field, finish, metrics, png, texts
+from tests.pages.driving import button, classify, field, finish, kinds, png, set_bars, texts, viewers
 
 SCORES = np.linspace(0, 1, 2000)
 
@@ -35,8 +34,9 @@ def diagnose(app, screen):
 
 def test_without_a_calibration_it_says_what_to_do(screen):
     at = screen("diagnose")
-    assert "This session has no calibration yet" in texts(at)
+    assert "First, a calibration sets the cutoff" in texts(at)
     assert "children aged 1–5 from one hospital" in texts(at)
+    assert button(at, "Try it")
     assert not at.file_uploader
 
 
@@ -48,64 +48,71 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     assert "the two must belong together" in texts(diagnose), "the calibration names no model"
     at = classify(diagnose, files)
     assert not at.error
-    found = {name: int(value[0]) for name, value in metrics(at).items()}
-    assert found["Flagged"] == 1
-    assert found["One diagnosis"] + found["Several"] + found["None"] == 14
+    found = kinds(at)
+    assert (found["All"], found["Flagged"]) == (15, 1)
+    assert found["One"] + found.get("Several", 0) + found.get("None", 0) == 14
     assert "over patients like these" in texts(at)
-    charts = at.get("plotly_chart")
-    assert len(charts) == 12
-    spec = json.loads(charts[0].proto.spec)
-    assert spec["data"][0]["customdata"][0] in ("Bacterial pneumonia", "Normal", "Viral pneumonia")
+    assert "COVID-19 counts as viral pneumonia" in texts(at)
+    assert len(set_bars(at)) == len(viewers(at)) == 12
+    assert all(name in set_bars(at)[0] for name in ("Bacterial pneumonia", "Normal", "Viral pneumonia"))
+    assert set_bars(at)[0].count('class="cutoff"') == 3
     field(at.segmented_control, "diagnose_filter").set_value("Flagged").run()
-    assert "<b>photo<b>.png" in texts(at)
+    (flagged,) = viewers(at)
+    assert "photo" in flagged.label
     assert "A colour picture" in texts(at)
-    assert len(at.get("plotly_chart")) == 0
+    assert set_bars(at) == []
+    field(at.segmented_control, "diagnose_filter").set_value("All").run()
+    at.segmented_control(key="diagnose_view").set_value("Table").run()
     table = at.dataframe[-1].value
     assert len(table) == 15
     assert set(table["reading"]) <= {"one", "several", "none", "flagged"}
+    assert all(picture.startswith("data:image/jpeg;base64,") for picture in table["X-ray"])
     assert "torn.png" in at.dataframe[0].value["file"].tolist()
 
 
-def test_looking_closely_at_one_and_marking_it(diagnose, xrays):
+def test_looking_closely_at_one_and_marking_it(diagnose, xrays, monkeypatch):
     at = classify(diagnose, xrays[:2])
-    assert not at.selectbox(key="diagnose_order").disabled
-    [look for look in at.button if look.label == "Open viewer"][1].click().run()
-    heat = at.selectbox[-1]
-    assert heat.options == ["not shown", "for Bacterial pneumonia", "for Normal", "for Viral pneumonia"]
-    heat.set_value(0).run()
-    assert "not where disease is" in texts(at)
+    viewers(at)[1].click().run()
+    heat = field(at.pills, "heat-")
+    assert heat.options == ["Off", "Bacterial pneumonia", "Normal", "Viral pneumonia"]
+    for height, said in ((1.0, "not where disease is"), (0.0, "Nothing here speaks for this class")):
+        monkeypatch.setattr("ppsets_core.model.prediction.heat_map", lambda *_, height=height: np.full((4, 4), height))
+        assert said in texts(heat.set_value(0).run())
     [verdict] = [each for each in at.segmented_control if each.label == "Your review"]
     verdict.set_value("another").run()
     at.selectbox[-1].set_value("normal").run()
     at.text_area[0].set_value("=rotated").run()
-    at.run()
+    at.segmented_control(key="diagnose_view").set_value("Table").run()
     row = at.dataframe[-1].value.iloc[1]
     assert (row["review"], row["reviewer's diagnosis"]) == ("Another diagnosis", "normal")
     assert row["reviewer's note"] == "'=rotated"
     assert at.dataframe[-1].value.iloc[0]["review"] == ""
-    assert "Another diagnosis: Normal" in texts(at)
+    at.segmented_control(key="diagnose_view").set_value("Cards").run()
+    assert "Your review: Another diagnosis: Normal" in texts(at)
     seen = at.session_state["diagnose_examined"]
     exported = sets_of(seen.xrays.records, at.session_state["active_calibration"], xrays=seen.xrays)
     assert seen.marks.columns(exported[1])["reviewer's diagnosis"] == "normal", "as files name it"
 
 
-def test_results_say_what_they_are_of_and_which_files_are_not_classified_or_kept(diagnose, xrays, monkeypatch):
+def test_few_files_are_classified_at_once_more_are_asked_for_and_results_say_what_they_are_of(
+    diagnose, xrays, monkeypatch
+):
     monkeypatch.setattr("pages.widgets.diagnose.source.KEPT_MEGABYTES", 0.01)
-    at = classify(diagnose, [("ward *3*.png", *xrays[0][1:])])
-    assert "Results of ward *3*.png, classified with the bundled ResNet-18" in above(at)
-    assert "not classified yet" not in texts(at)
+    at = classify(diagnose, xrays[:1])
+    assert "1 X-ray · Change" in folded(at)
+    monkeypatch.setattr("pages.widgets.diagnose.source.QUICK_FILES", 1)
     at.file_uploader[0].set_value(xrays[1:3]).run()
-    assert "not classified yet: these are the earlier results" in texts(at)
+    assert "1 X-ray · Change" in folded(at), "these are the earlier results"
     button(at, "Get prediction").click().run()
     at = finish(at, "diagnose_job")
-    assert "Results of the 2 files given" in above(at)
-    assert "not classified yet" not in texts(at)
-    next(look for look in at.button if look.label == "Open viewer").click().run()
+    assert "2 X-rays · Change" in folded(at)
+    assert not any(each.label.startswith("Get prediction") for each in at.button)
+    viewers(at)[0].click().run()
     assert "Only small pictures are kept" in texts(at)
 
 
-def above(at) -> str:
-    return " ".join(each.value.replace("\\", "").replace("\u2060", "") for each in at.subheader)
+def folded(at) -> list[str]:
+    return [each.proto.popover.label.replace("\\", "") for each in at.get("popover")]
 
 
 def test_too_many_and_unreadable_files_get_a_sentence(diagnose, xrays, monkeypatch):
@@ -120,13 +127,13 @@ def test_sets_follow_the_calibration_and_other_weights_make_them_void(diagnose, 
     at = classify(diagnose, xrays[:3])
     at.session_state["active_calibration"] = calibrate([0.1] * 5, 0.1, 0.1)
     at.run()
-    assert metrics(at)["Several"] == ["3"], "without classifying again"
+    assert kinds(at)["Several"] == 3, "without classifying again"
     assert "every set holds every diagnosis" in texts(at)
     at.session_state["active_model"] = small_model()
     at.session_state["active_model_name"] = "other.safetensors"
     at.run()
     assert "Classify them again" in texts(at)
-    assert "One diagnosis" not in metrics(at)
+    assert not viewers(at)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +150,8 @@ def test_a_calibration_of_another_model_is_refused_and_says_what_to_do(diagnose,
     at.run()
     assert ("its coverage does not hold for this one" in texts(at)) is not holds
     assert ("This calibration cannot be used for X-rays with this model" in texts(at)) is not holds
-    assert session is not None or ("One diagnosis" in metrics(at)) is holds
-    assert any(each.label.startswith("Get prediction") for each in at.button) is holds
+    assert session is not None or bool(viewers(at)) is holds
+    assert any(each.label.startswith("Use 12 synthetic") for each in at.button) is holds
 
 
 def test_the_group_of_the_xrays_must_be_said_and_outlasts_a_visit_elsewhere(app, screen, xrays):
@@ -155,9 +162,9 @@ def test_the_group_of_the_xrays_must_be_said_and_outlasts_a_visit_elsewhere(app,
     app.session_state["active_calibration"] = simulate(records, chosen, np.random.default_rng(0))
     app.session_state["active_calibration_source"] = "a test"
     at = classify(screen("diagnose"), xrays[:2])
-    assert "One diagnosis" not in metrics(at)
+    assert not viewers(at)
     at.selectbox(key="diagnose_group").set_value("south").run()
-    assert "One diagnosis" in metrics(at)
+    assert viewers(at)
     at.switch_page("pages/model.py").run()
     at.switch_page("pages/diagnose.py").run()
     assert at.selectbox(key="diagnose_group").value == "south"

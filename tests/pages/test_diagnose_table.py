@@ -4,7 +4,7 @@ import pytest
 
 from ppsets_core import calibrate, evaluate, read_scores
 from tests.many_classes import CLASSES, table
-from tests.pages.driving import button, labels, metrics, records_read, texts
+from tests.pages.driving import button, field, labels, metrics, records_read, texts
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +37,20 @@ def test_sets_and_check_are_those_of_the_library(diagnose, calibration):
     patients = read_scores(table(700, 1).encode(), classes=CLASSES, labels="optional")
     held = evaluate(patients.probabilities, patients.labels, calibration)
     found = metrics(at)
-    assert found["Patients"] == ["700"]
+    assert found["Rows"] == ["700"]
     assert found["One diagnosis"] == [f"{held.size_counts[1]:,}"]
     assert "Not private: computed from the labels" in texts(at)
     by_diagnosis = at.dataframe[0].value
     assert by_diagnosis["covered"][0] == f"{held.covered:,} of 700"
     assert by_diagnosis["diagnosis"].tolist() == ["all together", *CLASSES]
+    field(at.segmented_control, "table_filter").set_value("Missed").run()
     shown = at.dataframe[-1].value
     assert len(shown) == 700 - held.covered
     assert not shown["covered"].any()
-    at.segmented_control(key=next(s.key for s in at.segmented_control if "filter" in s.key)).set_value("All").run()
+    field(at.segmented_control, "table_filter").set_value("All").run()
     shown = at.dataframe[-1].value
     assert shown["id"].tolist() == [f"n{i}" for i in range(700)]
-    assert sum("Download all sets" in each.label for each in at.get("download_button")) == 3
+    assert sum("All sets" in each.label for each in at.get("download_button")) == 3
 
 
 def test_a_private_check_is_confirmed_charged_once_and_shown(diagnose, ledger):
@@ -71,7 +72,7 @@ def test_without_labels_there_is_no_check_and_another_models_table_is_refused(di
     assert len(at.dataframe[-1].value) == 30
     give(at, "id,a,b\n1,0.5,0.5")
     assert "Use the calibration of the model that gave these probabilities" in texts(at)
-    assert "Patients" not in metrics(at)
+    assert "Rows" not in metrics(at)
 
 
 def test_a_split_column_offers_its_parts_and_leaves_training_out(upload, at):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ppsets_core import Records, plan, simulate
-from ppsets_core.diagnose.novelty import BY_REFERENCE
+from ppsets_core.diagnose.novelty import OUTSIDE, TRAINED_ON, NoveltyThreshold
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
-from tests.pages.driving import classify, metrics, png, release, texts
+from tests.pages.driving import classify, kinds, metrics, png, release, set_bars, texts, viewers
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 
@@ -33,33 +33,35 @@ def results(app, screen):
 
 
 def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
-    calibration = drawn(1000, 0.0)
-    at = results(calibration)
+    at = results(drawn(1000, 0.0))
     (alarm,) = at.error
     assert alarm.icon
-    assert "6 of 6 X-rays are unfamiliar compared with the calibration" in texts(at)
-    assert "The promised coverage cannot be relied on here" in texts(at)
-    assert sum("Do not rely on this set" in one.value for one in at.warning) == 6
+    assert "6 of 6 X-rays are unlike your calibration's" in texts(at)
+    assert "The promised coverage cannot be relied on here. Calibrate with X-rays like these." in texts(at)
+    assert sum(OUTSIDE in one.value for one in at.warning) == 6
     assert not any("badge[" in one.value and "diagnos" in one.value for one in at.markdown), "no reading to trust"
-    assert list(at.dataframe[0].value["unfamiliar"]) == [True] * 6
+    assert all('class="set muted"' in bars for bars in set_bars(at))
+    viewers(at)[0].click().run()
+    assert f"{OUTSIDE} Unlike" in texts(at)
+    at.segmented_control(key="diagnose_view").set_value("Table").run()
+    assert all(OUTSIDE in said for said in at.dataframe[0].value["caution"])
 
 
 @pytest.mark.parametrize(
-    ("calibration", "said", "unfamiliar"),
+    "calibration",
     [
-        (drawn(1000, 0.9999), "0 of 2 X-rays are unfamiliar compared with the calibration", [False] * 2),
-        (drawn(100), BY_REFERENCE, None),
-        (simulate(np.linspace(0, 1, 1000), plan(1000, 0.1, 1.0), np.random.default_rng(0)), BY_REFERENCE, None),
+        drawn(1000, 0.9999),
+        drawn(100),
+        simulate(np.linspace(0, 1, 1000), plan(1000, 0.1, 1.0), np.random.default_rng(0)),
     ],
-    ids=["familiar", "too few for its own", "compared with the reference"],
+    ids=["all familiar to its own", "too few for its own", "none of its own"],
 )
-def test_where_no_alarm_is_raised_it_is_said_what_was_compared(results, calibration, said, unfamiliar):
-    at = results(calibration, 2)
-    assert not at.error
-    assert said in texts(at)
-    if unfamiliar is not None:
-        assert list(at.dataframe[0].value["unfamiliar"]) == unfamiliar
-        assert not any("Do not rely" in one.value for one in at.warning)
+def test_the_public_threshold_applies_whatever_the_calibration(results, calibration, monkeypatch):
+    public = NoveltyThreshold(0.0, TRAINED_ON, 0.03, 0.05)
+    monkeypatch.setattr("ppsets_core.diagnose.novelty._public", lambda model: public)
+    at = results(calibration, 1)
+    assert sum(OUTSIDE in one.value for one in at.warning) == 1
+    assert kinds(at)["Unfamiliar"] == 1
 
 
 def with_novelty(records: int) -> bytes:
@@ -78,7 +80,7 @@ def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsil
     assert released.novelty == plan(900, 0.1, 1.0, novelty_share=0.2).novelty
     assert ledger.account("ward").spent == 1
     assert metrics(at)["Familiar up to"] == [f"{released.novelty_threshold:.4g}"]
-    assert "Too few records for a novelty threshold" in texts(upload(content=with_novelty(120)))
+    assert "Too few records to mark those unlike" in texts(upload(content=with_novelty(120)))
     at = upload(700)
-    assert at.slider(key="novelty_share").disabled
-    assert "no column `novelty`" in texts(at)
+    assert "novelty_share" not in [each.key for each in at.slider], "there is no column `novelty`"
+    assert "Those unlike your calibration's are not." in texts(at), "said before spending"

@@ -5,15 +5,15 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from ppsets_core import BudgetError
 from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.method.rules import DEFAULT
 from tests.ledger.spending import spend
-from tests.pages.driving import button, labels, texts
+from tests.pages.driving import ROOT, button, texts
 
 SCORES = np.linspace(0, 1, 600)
-OFFER = "Use this release again"
 
 
 @pytest.fixture
@@ -98,17 +98,14 @@ def test_refusals_are_shown_as_not_private_and_are_in_no_export(used, screen):
     assert "0.75" not in export_json(used) + export_csv(used)
 
 
-@pytest.mark.parametrize("name", ["home", "diagnose"])
-def test_the_last_paid_release_is_offered_and_taken_up(screen, ledger, home, name):
+def test_the_last_paid_release_is_taken_up_by_a_new_session_and_said(ledger, home):
     ledger.open_account("ward *3*", 5)
-    assert OFFER not in labels(screen(name)), "nothing was released"
     spend(ledger, 1.0, SCORES, "ward *3*")
     last = spend(ledger, 0.5, SCORES, "ward *3*")
-    at = screen(name)
-    assert "from ward *3*" in texts(at)
-    assert "ε = 0.5" in texts(at)
-    button(at, OFFER).click().run()
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert "Last release taken up: ward *3*" in texts(at)
     assert at.session_state["active_calibration"] == last
     assert at.session_state["active_calibration_source"] == "ward *3*"
-    assert OFFER not in labels(at)
+    at.session_state["active_calibration"] = None
+    assert at.run().session_state["active_calibration"] is None, "at its start only"
     assert str(ledger.account("ward *3*").spent) == "1.5"

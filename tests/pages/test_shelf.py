@@ -78,7 +78,9 @@ def test_an_address_that_names_nothing_published_is_ignored(ledger):
     ledger.open_account("ward", 5)
     charge(ledger, 1.0, SCORES)
     for number in ("1", "2", "-1", "9" * 5000, "x"):
-        assert "active_calibration" not in opened("diagnose", release=number).session_state
+        at = opened("diagnose", release=number)
+        assert at.session_state["active_calibration_source"] == "ward", "the ledger's last, as without an address"
+        assert "release" not in at.query_params
 
 
 def test_a_curator_asks_a_steward_where_the_budget_is_short(ledger, as_role, upload):

@@ -132,8 +132,7 @@ def _behind(planned: Plan, unit: str) -> str:
             f"{conformal_rank(n, planned.alpha):,} is enough without privacy. "
             f"Extra margin for privacy: {margin} of {n:,} records. "
         )
-    novelty = "" if planned.novelty is None else f" {familiar_or_not(planned)}"
-    return f"{title} {aim}{guarantee(planned, unit)}{novelty}"
+    return f"{title} {aim}{guarantee(planned, unit)} {familiar_or_not(planned)}"
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

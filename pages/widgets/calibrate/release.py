@@ -18,6 +18,7 @@ from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.charging import note_on_everyone
 from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import at_epsilon
+from ppsets_core.wording import familiar_or_not
 
 RELEASE = "release"
 COUNTING = "Pieces counted, nothing is charged yet:"
@@ -71,7 +72,8 @@ def _offer(ledger: Ledger, records: DescribedRecords, planned: Plan, terms: Term
         verb="calibrate",
         words=(
             f"Everyone in these records loses ε = {planned.epsilon:g} for good. If someone has less left, under any "
-            "name, nothing is released or charged. The release can be used as often as you like."
+            "name, nothing is released or charged. The release can be used as often as you like. "
+            f"{familiar_or_not(planned)}"
         ),
         warnings=(note_on_everyone(records, terms.account.name), SEVERAL if is_shared else ""),
     )

@@ -31,7 +31,7 @@ def show_check(sets: SetTable, of: str, name: str) -> None:
         st.caption(as_text(sets.not_checked))
     if sets.check is None:
         return
-    with st.container(border=True, key="check"):
+    with st.expander(f"Coverage check: {sets.check.verdict}", key="check"):
         show_numbers(sets.shown().check or sets.check)
         if may(CURATOR):
             with st.expander("Private check: counts that may be shown to others"):

@@ -1,25 +1,43 @@
-"""The sets of X-rays: counts, check, filter, order, cards in pages, and a table."""
+"""The sets of X-rays: cards in pages or a table, by filter and order; below them what is promised, and the check."""
 
 from base64 import b64encode
+from io import BytesIO
 from math import ceil
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
+from PIL import Image
 
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.source import Examined
-from pages.widgets.diagnose.summary import choose_reading, show_cautions, show_counts, show_downloads
+from pages.widgets.diagnose.summary import choose_reading, show_alarm, show_cautions, show_downloads
 from pages.widgets.diagnose.viewer.dialog import look_at, show_viewer
 from pages.widgets.guard import guarded
+from pages.widgets.set_bars import STYLE, picture, set_bars
 from pages.widgets.text import as_text, columns_with_values, show_refused
 from ppsets_core.diagnose.exports import as_table
-from ppsets_core.diagnose.set_table import ORDERS, SetRow, SetTable, sets_of
-from ppsets_core.explore.figures import softmax_figure
+from ppsets_core.diagnose.set_table import MISSES_FIRST, ORDERS, SetRow, SetTable, sets_of
 from ppsets_core.method.calibration import BaseCalibration
+from ppsets_core.model_fingerprint import bundled_fingerprint
+from ppsets_core.wording import NO_COVID, scope
 
-A_PAGE, A_ROW = 12, 3
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+A_PAGE, A_ROW = 12, 4
+MOST_PICTURES, PICTURE = 500, (64, 64)
+CARDS, TABLE = "Cards", "Table"
 UNKNOWN = "another one"
-STYLE = "<style>img.xray { display: block; width: 100%; height: 15rem; object-fit: contain; background: #000; }</style>"
+# The name is the button to the viewer; it reaches over the picture.
+CARD_STYLE = """<style>
+[class*=st-key-card-] { position: relative }
+[class*=st-key-look-], [class*=st-key-look-] * { position: static !important }
+[class*=st-key-look-] button::after {
+  content: ""; position: absolute !important; inset: 0 0 auto; height: 12.5rem; cursor: zoom-in;
+}
+[class*=st-key-look-] button { min-height: 0; padding: 0 }
+[class*=st-key-look-] button:focus-visible::after { outline: 3px solid #0072B2; border-radius: .5rem }
+</style>"""
 BADGES: dict[str, tuple[str, str, Literal["blue", "orange"]]] = {
     "one": ("One diagnosis", ":material/radio_button_checked:", "blue"),
     "several": ("Several diagnoses", ":material/rule:", "blue"),
@@ -28,7 +46,8 @@ BADGES: dict[str, tuple[str, str, Literal["blue", "orange"]]] = {
 }
 
 
-def show_results(examined: Examined, calibration: BaseCalibration) -> None:
+def show_results(examined: Examined, calibration: BaseCalibration, head: "DeltaGenerator") -> None:
+    """head: the line beside the title, which the downloads join."""
     group = _choose_group(calibration)
     if calibration.group_names and group is None:
         return
@@ -38,26 +57,16 @@ def show_results(examined: Examined, calibration: BaseCalibration) -> None:
         st.error("None of these files could be read as an X-ray. The list above says why.")
         return
     sets = sets_of(found.records, calibration, group=group, xrays=found)
-    show_counts(sets.counts, calibration, found.records.model, xrays=True)
-    if examined.synthetic:
-        st.info("These X-rays are **synthetic**: computer-generated, not real patients.", icon=":material/science:")
-    show_downloads(sets, marks=examined.marks, synthetic=examined.synthetic)
+    with head:
+        show_downloads(sets, marks=examined.marks, synthetic=examined.synthetic)
+    if sets.alarm.is_on:
+        show_alarm(sets.alarm)
+    _sets(sets.shown(), examined)
+    about = NO_COVID if found.records.model == bundled_fingerprint() else ""
+    st.caption(as_text(f"{scope(calibration)} {about}"))
+    if not sets.alarm.thresholds:
+        st.caption(sets.alarm.words)
     show_check(sets, f"{examined.id}-{group}", "checked X-rays")
-    shown = sets.shown()
-    cards, table = st.tabs(["Cards", "Table"])
-    with cards:
-        _cards(shown, examined)
-    with table:
-        rows = as_table(shown, marks=examined.marks).to_pylist()
-        in_download = ["diagnoses", *(f"p({name})" for name in shown.classes)]
-        st.dataframe(
-            rows,
-            hide_index=True,
-            column_order=columns_with_values(rows, besides=in_download),
-            column_config={name: st.column_config.Column(width="medium") for name in ("file", "set")},
-            alt="Every X-ray with its set and review",
-        )
-        st.caption("The probabilities of every diagnosis are on the cards and in the download.")
 
 
 def _choose_group(calibration: BaseCalibration) -> str | None:
@@ -74,25 +83,55 @@ def _choose_group(calibration: BaseCalibration) -> str | None:
 
 @st.fragment
 @guarded()
-def _cards(sets: SetTable, examined: Examined) -> None:
+def _sets(sets: SetTable, examined: Examined) -> None:
     """A fragment, so that turning a page draws that page's cards anew and nothing else, however many there are."""
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    with left:
-        reading = choose_reading(sets, "Diagnoses in the set", f"diagnose_filter_{examined.id}", missed=True)
-    order = right.selectbox("Order", list(ORDERS), key="diagnose_order", persist_state="session")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        reading = choose_reading(sets, f"diagnose_filter_{examined.id}")
+        hidden: Literal["collapsed"] = "collapsed"
+        orders = [name for name in ORDERS if name != MISSES_FIRST or sets.missed.any()]
+        key = f"diagnose_order_{len(orders)}"
+        order = st.selectbox("Order", orders, key=key, persist_state="session", label_visibility=hidden, width=220)
+        view = st.segmented_control(
+            "View", [CARDS, TABLE], default=CARDS, required=True, key="diagnose_view", label_visibility=hidden
+        )
     picked = sets.rows(reading, order)
-    if not picked:
-        st.info("No X-ray is of this kind.")
-        return
+    show_viewer(sets, picked, examined)
+    (_cards if view == CARDS else _table)(sets, picked, examined, f"{reading}_{order}")
+
+
+def _table(sets: SetTable, picked: list[int], examined: Examined, key: str) -> None:
+    small = [_tiny(sets[row].thumbnail) for row in picked] if len(picked) <= MOST_PICTURES else [""] * len(picked)
+    rows = as_table(sets, picked, examined.marks).to_pylist()
+    rows = [{"X-ray": seen, **row} for seen, row in zip(small, rows, strict=True)]
+    columns = columns_with_values(rows, besides=("reading", "diagnoses", "novelty", "unfamiliar"))
+    st.dataframe(
+        rows,
+        hide_index=True,
+        row_height=52,
+        column_order=columns,
+        column_config={name: st.column_config.Column(width=75) for name in columns}
+        | {"X-ray": st.column_config.ImageColumn(width=60), "set": st.column_config.Column(width=120)}
+        | {n: st.column_config.NumberColumn(n[2:-1], format="%.2f", width=60) for n in columns if n.startswith("p(")},
+        alt="Every X-ray with its probabilities, set, true diagnosis and review",
+    )
+
+
+def _tiny(jpeg: bytes) -> str:
+    image, out = Image.open(BytesIO(jpeg)), BytesIO()
+    image.thumbnail(PICTURE)
+    image.save(out, "JPEG")
+    return f"data:image/jpeg;base64,{b64encode(out.getvalue()).decode('ascii')}"
+
+
+def _cards(sets: SetTable, picked: list[int], examined: Examined, key: str) -> None:
     number = 1
     if (pages := ceil(len(picked) / A_PAGE)) > 1:
-        number = st.pagination(pages, key=f"diagnose_page_{examined.id}_{reading}_{order}")
+        number = st.pagination(pages, key=f"diagnose_page_{examined.id}_{key}")
     shown = [sets[row] for row in picked[(number - 1) * A_PAGE : number * A_PAGE]]
-    show_viewer(sets, picked, examined)
-    st.html(STYLE)
+    st.html(STYLE + CARD_STYLE)
     for start in range(0, len(shown), A_ROW):
         for column, row in zip(st.columns(A_ROW), shown[start : start + A_ROW], strict=False):
-            with column.container(border=True, height="stretch", key=f"card-{examined.id}-{row.number}"):
+            with column.container(border=True, height="stretch", key=f"card-{examined.id}-{row.number}", gap="xsmall"):
                 _card(row, examined)
 
 
@@ -101,36 +140,18 @@ def _cards(sets: SetTable, examined: Examined) -> None:
 def _card(row: SetRow, examined: Examined) -> None:
     """A fragment, so that what is done on one card does not draw the others again."""
     key = f"{examined.id}-{row.number}"
-    source = f"data:image/jpeg;base64,{b64encode(row.thumbnail).decode('ascii')}"  # no address for others to ask for
-    st.html(f'<img class="xray" alt="X-ray {row.number + 1}" src="{source}">')
-    if st.button("Open viewer", key=f"look-{key}", icon=":material/zoom_in:", width="stretch"):
+    st.html(picture(row.thumbnail, f"X-ray {row.name}"))
+    if st.button(as_text(row.name), key=f"look-{key}", icon=":material/zoom_in:", type="tertiary", wrap=False):
         look_at(examined.id, row.number)
         st.rerun()
-    st.markdown(f"**{as_text(row.name)}**")
-    _badges(row, examined)
+    if row.doubt or not (row.is_unfamiliar or row.is_missed):
+        words, icon, colour = BADGES[row.reading]
+        st.badge(words, icon=icon, color=colour)
     show_cautions(row)
+    if review := examined.marks.of(row).words:
+        st.caption(as_text(f"Your review: {review}"))
     if row.doubt:
         st.warning(as_text(row.doubt))
         if not st.toggle("Show its set all the same", key=f"all-the-same-{key}"):
             return
-    if not row.is_unfamiliar:
-        st.write(as_text(row.words))
-    cutoffs = row.cutoffs
-    needed = [f"{name} {p:.2f}, cutoff {cutoffs[name]:.3g}" for name, p in zip(cutoffs, row.shares, strict=True)]
-    st.plotly_chart(
-        softmax_figure(row.classes, row.shares, list(cutoffs.values()), muted=bool(row.is_unfamiliar)),
-        key=f"softmax-{key}",
-        config={"staticPlot": True},
-        alt=f"Softmax: {', '.join(needed)}",
-    )
-
-
-def _badges(row: SetRow, examined: Examined) -> None:
-    with st.container(horizontal=True, gap="small"):
-        if row.doubt or not row.is_unfamiliar:
-            words, icon, colour = BADGES[row.reading]
-            st.badge(words, icon=icon, color=colour)
-        if examined.synthetic:
-            st.badge("Synthetic", icon=":material/science:", color="gray")
-        if review := examined.marks.of(row).words:
-            st.badge(as_text(review), icon=":material/rate_review:", color="violet")
+    st.html(set_bars(row.classes, row.shares, list(row.cutoffs.values()), muted=bool(row.is_unfamiliar)))

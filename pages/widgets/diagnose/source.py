@@ -10,7 +10,7 @@ import streamlit as st
 from pages.widgets.choose_files import ChosenXrays, choose_xrays
 from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.person import marks_of_person
-from pages.widgets.session import active_model, model_name
+from pages.widgets.session import active_model, model_loader, who_it_is_for
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
 from ppsets_core.diagnose.review import Marks
@@ -31,7 +31,12 @@ TOO_LARGE_TO_KEEP = (
     f"Only small pictures are kept of uploads of more than {KEPT_MEGABYTES} MB together. Give fewer at a time to see "
     "them at full resolution."
 )
+QUICK_MEGABYTES, QUICK_FILES = 30, 100
+"""Uploads up to this are classified without being asked for."""
+INPUTS = "diagnose_inputs"
+"""The state of what the inputs fold into once there are results: True while it is open."""
 _JOB, _DONE = JobKey["Examined"]("diagnose_job"), "diagnose_examined"
+_STARTED, _FOLD = "diagnose_started", "diagnose_fold"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,46 +54,59 @@ class Examined:
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
-def examined() -> Examined | None:
-    """What to show: the X-rays classified last, unless the session's weights have changed since."""
-    left, right = st.columns([2, 1])
-    with left:
-        source = choose_xrays("diagnose")
-        off, icon = source is None or is_running(_JOB), ":material/radiology:"
-        if st.button("Get prediction sets", type="primary", key="diagnose_start", disabled=off, icon=icon) and source:
-            _start(source)
-    with right.container(border=True):
-        st.markdown("**No X-rays at hand?**")
-        st.caption(f"{len(SYNTHETIC)} synthetic X-rays come with the app. Computer-generated, not real patients.")
-        if st.button("Use the synthetic X-rays", key="diagnose_synthetic", disabled=not SYNTHETIC or is_running(_JOB)):
-            _start(None)
+def classified() -> Examined | None:
+    """The X-rays classified last, unless the session's weights have changed since; shows how far others are."""
+    if st.session_state.pop(_FOLD, False):
+        st.session_state[INPUTS] = False
     done = latest(_JOB, _DONE, "X-rays classified:")
     if done is not None and done.model is not active_model():
         del st.session_state[_DONE]
         st.info("The model has changed since X-rays were classified here. Classify them again.")
         return None
-    if done is not None:
-        st.subheader(as_text(f"Results of {done.words}"), anchor=False)
-        if source is not None and _identity(source) != done.chosen:
-            words = "What is chosen above is something else, and not classified yet: these are the earlier results."
-            st.warning(words, icon=":material/history:")
     return done
+
+
+def choose_source(done: Examined | None) -> None:
+    """Choose X-rays; few enough are classified at once."""
+    st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
+    source = choose_xrays("diagnose")
+    st.caption("A CSV with the columns `file` and `label` among the files lets the sets be checked.")
+    given, icon = None if source is None else _identity(source), ":material/radiology:"
+    if source is not None and given != st.session_state.get(_STARTED) and _is_quick(source):
+        start(source)
+        st.rerun()
+    waits = source is not None and (done is None or done.chosen != given)
+    with st.container(horizontal=True):
+        off = is_running(_JOB)
+        if waits and st.button("Get prediction sets", type="primary", key="diagnose_start", disabled=off, icon=icon):
+            start(source)
+            st.rerun()
+        if st.button(f"Use {len(SYNTHETIC)} synthetic X-rays", key="diagnose_synthetic", disabled=off):
+            start(None)
+            st.rerun()
+
+
+def _is_quick(source: ChosenXrays) -> bool:
+    if isinstance(source, Path) or len(source) > QUICK_FILES:
+        return False
+    return sum(file.size for file in source) <= QUICK_MEGABYTES * 1_000_000
 
 
 def _identity(source: ChosenXrays) -> tuple[str, ...]:
     return (str(source),) if isinstance(source, Path) else tuple(file.file_id for file in source)
 
 
-def _start(source: ChosenXrays | None) -> None:
-    """Classify what was chosen, the synthetic X-rays where that is nothing."""
-    model, name, marks = active_model(), model_name(), marks_of_person()
+def start(source: ChosenXrays | None) -> None:
+    """Classify in the background what was chosen, the synthetic X-rays where that is nothing."""
+    load, marks = model_loader(), marks_of_person()
     given: Source = list(SYNTHETIC) if source is None else source
-    title = "the synthetic X-rays" if source is None else title_of(given)
     identity = () if source is None else _identity(source)
     held = sum(file.size for file in source) if isinstance(source, list) else 0
     too_large = held > KEPT_MEGABYTES * 1_000_000
 
     def work(report: JobProgress) -> Examined:
+        report.stage = "Loading the model …"
+        model, report.stage = load(), ""
         folder = read_folder(given, classes=model.classes, keep_unlabelled=True)
         if len(folder.xrays) > MOST:
             raise InputError(
@@ -96,9 +114,16 @@ def _start(source: ChosenXrays | None) -> None:
                 "Give fewer, or run `ppsets predict` on the folder."
             )
         found = examine(model, folder, progress=report)
-        words = f"{title}, classified with {name}"
         kept, why_small = (None, TOO_LARGE_TO_KEEP) if too_large else (folder, "")
-        return Examined(found, model, source is None, identity, words, kept, marks, why_small)
+        return Examined(found, model, source is None, identity, _words(len(found), source), kept, marks, why_small)
 
+    st.session_state[_STARTED], st.session_state[_FOLD] = identity, True
     start_job(_JOB, work)
-    st.rerun()
+
+
+def _words(count: int, source: ChosenXrays | None) -> str:
+    what = "X-ray" if count == 1 else "X-rays"
+    if source is None:
+        return f"{count} synthetic {what}"
+    is_one_thing = isinstance(source, Path) or (len(source) == 1 and count > 1)
+    return f"{count:,} {what} of {title_of(source)}" if is_one_thing else f"{count:,} {what}"

@@ -62,17 +62,18 @@ def show_table(calibration: BaseCalibration) -> None:
 
 def _show_sets(sets: SetTable, of: str, name: str) -> None:
     st.subheader(as_text(f"Sets of {sets.records.source}"), anchor=False)
-    show_counts(sets.counts, sets.calibration, sets.records.model, xrays=False)
+    show_counts(sets.counts, sets.calibration, sets.records.model)
     show_check(sets, of, name)
     if sets.check is None and sets.records.labels is not None:
         st.info("No row's `label` is one of the diagnoses, so that nothing can be checked.")
-    rows = sets.rows(choose_reading(sets, "Rows", f"table_filter_{of}", missed=True))
+    with st.container(horizontal=True):
+        rows = sets.rows(choose_reading(sets, f"table_filter_{of}"))
+        show_downloads(sets)
     if len(rows) > MOST_SHOWN:
         st.caption(f"The first {MOST_SHOWN:,} rows are shown; a download has all.")
     st.dataframe(
         as_table(sets.shown(), rows[:MOST_SHOWN]), hide_index=True, alt="Every row with its set and probabilities"
     )
-    show_downloads(sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ def _find(path: Path, calibration: BaseCalibration, executor: Executor, report: 
 
 def _show_found(found: Found) -> None:
     st.subheader(as_text(f"Sets of {found.data_set.source}"), anchor=False)
-    show_counts(found.counts, found.calibration, found.data_set.model, xrays=False)
+    show_counts(found.counts, found.calibration, found.data_set.model)
     if found.check is not None:
         with st.container(border=True, key="check"):
             show_numbers(found.check)

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.summary import show_cautions
 from pages.widgets.guard import guarded
+from pages.widgets.set_bars import STYLE, set_bars
 from pages.widgets.text import as_text
 from ppsets_core import FileError
 from ppsets_core.diagnose.review import VERDICTS
@@ -48,8 +49,11 @@ def _dialog(sets: SetTable, queue: list[int], examined: Examined) -> None:
     left, right = st.columns([7, 3])
     with right:
         st.markdown(f"**{as_text(row.name)}**")
-        show_cautions(row)
-        st.write(as_text(row.doubt or row.words))
+        show_cautions(row, fully=True)
+        if row.doubt:
+            st.warning(as_text(row.doubt))
+        cutoffs = list(row.cutoffs.values())
+        st.html(STYLE + set_bars(row.classes, row.shares, cutoffs, muted=bool(row.is_unfamiliar)))
         heat = _choose_heat(row, examined)
         _choose_mark(row, examined)
     with left:
@@ -64,19 +68,25 @@ def _dialog(sets: SetTable, queue: list[int], examined: Examined) -> None:
 
 def _choose_heat(row: SetRow, examined: Examined) -> np.ndarray | None:
     """Where the network looked for a class, on the small picture; None where that is not asked for."""
-    number = st.selectbox(
+    number = st.pills(
         "Where the model looked",
         range(-1, len(row.classes)),
+        default=-1,
+        required=True,
         key=f"heat-{examined.id}",
-        format_func=lambda place: "not shown" if place < 0 else f"for {row.classes[place]}",
+        wrap=True,
+        format_func=lambda place: "Off" if place < 0 else as_text(row.classes[place]),
     )
     if number < 0:
         return None
     from ppsets_core.model.prediction import heat_map
 
+    heat = heat_map(examined.model, read_picture(row.thumbnail, row.name), number)
+    if not heat.any():
+        st.caption("Nothing here speaks for this class.")
+        return None
     st.caption("Red speaks most for the class. It shows what the network used, not where disease is.")
-    picture = read_picture(row.thumbnail, row.name)
-    return heat_map(examined.model, picture, number)
+    return heat
 
 
 def _shades(row: SetRow, examined: Examined) -> tuple[Shades, str]:
