@@ -71,9 +71,12 @@ def guarantee(plan: Plan, unit: str | None = None) -> str:
     if plan.is_trivial:
         return "Every set holds every diagnosis: always right, never informative. The data is not used; no ε is spent."
     weak = f", which is weak: the odds about a {unit} may shift by a factor of {_factor(plan.epsilon)}"
-    start = "The true diagnosis" if plan.per is None else f"Within each {plan.per}, the true diagnosis"
+    score = plan.score if isinstance(plan, BaseCalibration) else None
+    covered = "number is in the interval" if isinstance(score, IntervalScore) else "diagnosis is in the set"
+    covered = "score is at most ŝ" if isinstance(score, Own) else covered
+    start = "The true" if plan.per is None else f"Within each {plan.per}, the true"
     return (
-        f"{start} is in the set with probability at least {100 * plan.coverage_lower:.4g}%. "
+        f"{start} {covered} with probability at least {100 * plan.coverage_lower:.4g}%. "
         f"Each {PROTECTED[unit]} is protected by {plan.epsilon:g}-differential privacy"
         f"{weak if plan.epsilon > WEAK_EPSILON else ''}."
     )

@@ -195,5 +195,6 @@ def need_labels(source: str, classes: tuple[str, ...]) -> None:
     if not classes:
         raise InputError(
             f"{source}: a promise for each diagnosis needs the label of every record, and the names of all classes. "
-            "Give a probability for each diagnosis and the true one as `label`, or scores, a `label` and the classes."
+            "Give a probability for each diagnosis and the true one as `label`, or scores, a `label` and the classes "
+            "(--classes flu,cold, in Python classes=[…])."
         )

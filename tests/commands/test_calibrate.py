@@ -158,3 +158,9 @@ def test_each_diagnosis_or_group_gets_a_threshold_and_all_together_are_charged_o
     assert run(scores, "--per", "site", "--groups", "north, south", "--json", epsilon="2") == 0
     drawn = Calibration.from_json(capsys.readouterr().out)
     assert (drawn.per, drawn.groups, drawn.names, len(drawn.thresholds)) == ("site", 2, ("north", "south"), 2)
+    beside = ["label,score", *(f"{CLASSES[number % 3]},{number / 900}" for number in range(900))]
+    scores.write_text("\n".join(beside))
+    given = ["--dataset", "beside", "--budget", "9", "--per", "diagnosis", "--classes", ",".join(CLASSES)]
+    assert run(scores, *given, "--score", "own") == 0
+    assert "Within each diagnosis, the true score is at most ŝ with probability" in capsys.readouterr().out
+    assert ledger(scores).releases("beside")[0].calibration.names == CLASSES

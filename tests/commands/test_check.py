@@ -13,19 +13,24 @@ from ppsets_core.reports.calibration import calibration_report
 from tests.many_classes import CLASSES, table
 from tests.model.chests import png_folder
 
+PER_DIAGNOSIS = ("--per", "diagnosis")
+HOW = [PER_DIAGNOSIS, ("--score", "aps"), ("--score", "raps:penalty=0.1,free_ranks=1")]
+
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    """A calibration per diagnosis of a 14-class model, drawn on the command line, and new patients."""
+def files(tmp_path, monkeypatch, request):
+    """A calibration of a 14-class model, drawn on the command line, and new patients."""
     monkeypatch.setenv("PPSETS_HOME", str(tmp_path / "home"))
     (tmp_path / "cal.csv").write_text(table(3000, 0))
     (tmp_path / "new.csv").write_text(table(700, 1))
     ledger = ["--ledger", str(tmp_path / "l.sqlite")]
-    command = ["calibrate", str(tmp_path / "cal.csv"), "--epsilon", "4", "--per", "diagnosis", "--budget", "6", *ledger]
+    how = getattr(request, "param", PER_DIAGNOSIS)
+    command = ["calibrate", str(tmp_path / "cal.csv"), "--epsilon", "4", "--budget", "6", *ledger, *how]
     assert main([*command, "--out", str(tmp_path / "cal.json")]) == 0
     return tmp_path
 
 
+@pytest.mark.parametrize("files", HOW, ids=lambda how: how[1], indirect=True)
 def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     calibration = Calibration.from_json((files / "cal.json").read_text())
     patients = read_scores(files / "new.csv", classes=CLASSES, labels="optional")

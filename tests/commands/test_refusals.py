@@ -66,6 +66,8 @@ REFUSED = [
     (PREDICT.format("ward.csv", "ward.json --sr reports"), "--sr is for DICOM"),
     (PREDICT.format("xrays", "many.json"), "for 14 classes"),
     (PREDICT.format("ward.csv", "many.json"), "Use the calibration of the model that gave these probabilities"),
+    (PREDICT.format("ward.csv", "scores.json"), "is for the score 'own': it gives a threshold and no sets"),
+    (PREDICT.format("v2.csv", "v1.json"), "made with another model's scores"),
     (PREDICT.format("ward", "ward.json"), "give --out and a folder's name"),
     (PREDICT.format("ward", "ward.json --out sets.csv"), "give --out and a folder's name"),
     (PREDICT.format("ward", "ward.json --out there"), "exists; choose another name"),
@@ -88,6 +90,8 @@ REFUSED = [
     (f"{CHECK.format('unlabelled')} --private --epsilon 1 --budget 1", "no row has a `label`"),
     (f"{CHECK.format('ward.csv')} --private --epsilon 1", "say with --budget"),
     (f"{CHECK.format('ward.csv')} --private --epsilon 10 --budget 9", "more than the whole budget of 9"),
+    ("check ward.csv --calibration scores.json", "gives a threshold and no sets"),
+    ("check v2.csv --calibration v1.json", "made with another model's scores"),
     ("check xrays --calibration many.json", "for 14 classes"),
     ("check ward.csv --calibration many.json", "Use the calibration of the model that gave these probabilities"),
     ("score flat --weights small.safetensors --out s.csv", "No X-ray has a label"),
@@ -114,13 +118,14 @@ def place(tmp_path_factory) -> Path:
     (folder / "scores.csv").write_text("score\n" + "\n".join(map(repr, rng.random(600).tolist())))
     ward, bad = records_frame(900), records_frame(300)
     bad.loc[220, "viral"] = 1.5
-    write_csv(ward, folder / "ward.csv")
+    for name, frame in (("ward", ward), ("v1", ward.assign(model="v1")), ("v2", ward.assign(model="v2"))):
+        write_csv(frame, folder / f"{name}.csv")
     write_csv(bad, folder / "bad.csv")
     write_parts(ward, folder / "ward", 2)
     write_parts(bad, folder / "bad", 3)
     write_parts(ward.drop(columns="label"), folder / "unlabelled", 2)
     write_parts(ward.rename(columns={"viral": "fungal"}), folder / "other", 2)
-    for name in ("scores", "ward"):
+    for name in ("scores", "ward", "v1"):
         (folder / f"{name}.json").write_text(calibrate(read_scores(folder / f"{name}.csv"), 0.1, 2.0).to_json())
     many = read_scores(table(600, 0).encode(), "many.csv")
     (folder / "many.json").write_text(calibrate(many, 0.1, 2.0).to_json())

@@ -20,6 +20,7 @@ from ppsets_core.data.source import open_source
 from ppsets_core.method.calibration_json import read_calibration
 from ppsets_core.method.release import release
 from ppsets_core.method.rules import RULES
+from ppsets_core.scores import Raps
 
 SCORES = np.random.default_rng(1).random(1000)
 MODEL = "ab" * 8
@@ -128,6 +129,7 @@ WRITTEN = {
     "too few for novelty": pp.calibrate(chosen(WHOLE, np.arange(100)), 0.1, 1.0, novelty_share=0.2),
     "each diagnosis": pp.calibrate(WHOLE, 0.1, 1.0, per="diagnosis"),
     "trivial": pp.calibrate(chosen(WHOLE, np.arange(20)), 0.1, 0.1, novelty_share=0.2),
+    "raps": pp.calibrate(pp.Records("ward", SCORES, score=Raps(0.1, 1)), 0.1, 1.0),
     "simulation": pp.simulate(SCORES, pp.plan(1000, 0.1, 1.0), np.random.default_rng(0)),
 }
 NAMES = ("x", "0.5", "=cmd|x", "2026-13-45T00:00:00+00:00", "2026-01-31T12:00:00")
@@ -135,6 +137,7 @@ NUMBERS = (-5, 0, 0.5, 0.123456, 1, 1.5, 4, 900, 1000.5, 10**400, -(10**400), 5e
 LISTS = ([], {}, ["x"], ["x", "x"], ["x", 3], ["two\nlines"], [{}])
 JUNK = (None, True, False, "", "two\nlines", "0123456789abcdef\n", *NAMES, *NUMBERS, *LISTS)
 MAY_BE = {"dataset": (None, *NAMES), "model": (None, *NAMES), "classes": ([], ["x"]), "threshold": (0.5, 1)}
+OF_RAPS = {"penalty": [one for one in NUMBERS if 0 < one < 10**6], "free_ranks": (0, 4, 900)}
 UNUSED = {"m": (4, 900), "alpha": (0.5, 0.123456)}  # where nothing is drawn
 ALSO = {"each diagnosis": {"n": (1, 4, 900), "per": NAMES}, "trivial": UNUSED, "too few for novelty": UNUSED}
 
@@ -143,7 +146,7 @@ def changed(part: dict, may_be: dict) -> Iterator[tuple[dict, bool]]:
     """A part of a file with every field missing or replaced by junk, and whether the change may be read."""
     yield part | {"note": "hello"}, False
     for name, value in part.items():
-        yield {key: other for key, other in part.items() if key != name}, False
+        yield {key: other for key, other in part.items() if key != name}, name == "score"  # then it is `lac`
         for junk in JUNK:
             if junk != value:
                 yield part | {name: junk}, repr(junk) in map(repr, may_be.get(name, ()))
@@ -163,6 +166,7 @@ def test_a_file_is_read_back_and_refused_where_any_field_is_changed_missing_or_u
         *((written | {"targets": [one, *others]}, free) for one, free in changed(first, may_be)),
         *((written | {"targets": [*before, one]}, free) for one, free in changed(last, may_be)),
         (written | {"targets": [first, first, *others]}, False),
+        *((written | {"score": one}, free) for one, free in changed(written.get("score", {}), OF_RAPS)),
     ]
     for document, may_be_read in documents:
         refusal = pytest.raises(pp.InputError, match="This calibration cannot be used")
