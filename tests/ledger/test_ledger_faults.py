@@ -38,7 +38,7 @@ sys.stdin.read(1)
 drawn = 0
 for _ in range(4):
     try:
-        ledger.release(records, chosen, ledger.account_for(records, "ward"))
+        ledger.release(records, chosen, ledger.account_for(records, "ward"), again=True)
         drawn += 1
     except BudgetError:
         pass
