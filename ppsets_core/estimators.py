@@ -39,24 +39,45 @@ class _PrivateConformal:
             raise InputError("There is no calibration yet: call conformalize(X, y) first.")
         return self.calibration_
 
-    def _release(self, found: Records, ledger: Ledger | None, account: Account | None) -> Self:
-        choices: dict[str, Any] = {"method": self.method, "per": self.per, "groups": self.groups}
+    def conformalize(
+        self,
+        X: Any,
+        y: Any,
+        patients: Any = None,
+        ledger: Ledger | None = None,
+        account: Account | None = None,
+        *,
+        groups: Any = None,
+        again: bool = False,
+    ) -> Self:
+        """Release the thresholds once. It costs ε, which the ledger charges to the account; without, nobody counts it.
+
+        Parameters
+        ----------
+        X, y : records that the model has not learnt from, and their true classes or numbers
+        patients : whose record each is; one of each patient is used, so that ε protects the patient
+        ledger, account : who keeps count, and who pays
+        groups : each record's group, with `per`
+        again : pay and draw anew, although the ledger has an identical release
+        """
         if (ledger is None) != (account is None):
             raise InputError("ledger and account belong together: ledger.account_for(…) or open_account(…) gives one.")
-        chosen = one_per_patient(found)
+        columns = None if groups is None else {str(self.per): groups}
+        chosen = one_per_patient(self._records(X, y, patients=patients, groups=columns))
+        choices: dict[str, Any] = {"method": self.method, "per": self.per, "groups": self.groups}
         if ledger is not None and account is not None:
             classes = chosen.classes if self.per == DIAGNOSIS else None
             planned = plan(len(chosen), self.alpha, self.epsilon, classes=classes, **choices)
-            self.calibration_ = ledger.release(chosen, planned, account)
+            self.calibration_ = ledger.release(chosen, planned, account, again=again)
         else:
             self.calibration_ = calibrate(chosen, self.alpha, self.epsilon, **choices)
             if spent := self.calibration_.epsilon_spent:
-                warnings.warn(NOT_COUNTED.format(epsilon=spent), stacklevel=3)
+                warnings.warn(NOT_COUNTED.format(epsilon=spent), stacklevel=2)
         return self
 
-    def _named(self, groups: Any) -> dict[str, Any] | None:
-        """The column of groups that the promise is for."""
-        return None if groups is None else {str(self.per): groups}
+    def _records(self, X: Any, y: Any, **who: Any) -> Records:
+        """The records of X with the scores of y."""
+        raise NotImplementedError
 
 
 class PrivateConformalClassifier(_PrivateConformal):
@@ -90,29 +111,9 @@ class PrivateConformalClassifier(_PrivateConformal):
         self.score = class_score(score)
         self.classes_ = getattr(model, "classes_", None) if classes is None else as_array(list(classes))
 
-    def conformalize(
-        self,
-        X: Any,
-        y: Any,
-        patients: Any = None,
-        ledger: Ledger | None = None,
-        account: Account | None = None,
-        *,
-        groups: Any = None,
-    ) -> Self:
-        """Release the thresholds once. It costs ε, which the ledger charges to the account; without, nobody counts it.
-
-        Parameters
-        ----------
-        X, y : records that the model has not learnt from, and their true classes
-        patients : whose record each is; one of each patient is used, so that ε protects the patient
-        ledger, account : who keeps count, and who pays
-        groups : each record's group, with `per`
-        """
+    def _records(self, X: Any, y: Any, **who: Any) -> Records:
         shares = self._probabilities(X)
-        names = self._names(shares)
-        found = records(shares, y, classes=names, patients=patients, groups=self._named(groups), score=self.score)
-        return self._release(found, ledger, account)
+        return records(shares, y, classes=self._names(shares), score=self.score, **who)
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each record."""
@@ -176,31 +177,11 @@ class PrivateConformalRegressor(_PrivateConformal):
             raise InputError("A regressor's score is 'residual' or 'cqr'.")
         self.score = found
 
-    def conformalize(
-        self,
-        X: Any,
-        y: Any,
-        patients: Any = None,
-        ledger: Ledger | None = None,
-        account: Account | None = None,
-        *,
-        groups: Any = None,
-    ) -> Self:
-        """Release the threshold once. It costs ε, which the ledger charges to the account; without, nobody counts it.
-
-        Parameters
-        ----------
-        X, y : records that the model has not learnt from, and their true numbers
-        patients : whose record each is; one of each patient is used, so that ε protects the patient
-        ledger, account : who keeps count, and who pays
-        groups : each record's group, with `per`
-        """
+    def _records(self, X: Any, y: Any, **who: Any) -> Records:
         predicted, truth = self._predictions(X), read_numbers(y, "y")
         if truth.shape != predicted.shape[:1]:
             raise InputError(f"y: expected one number for each of the {len(predicted)} records.")
-        found = self.score.of_truth(predicted, truth)
-        made = records(scores=found, patients=patients, groups=self._named(groups), score=self.score)
-        return self._release(made, ledger, account)
+        return records(scores=self.score.of_truth(predicted, truth), score=self.score, **who)
 
     def predict(self, X: Any) -> np.ndarray:
         """The prediction for each record."""
