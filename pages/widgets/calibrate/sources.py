@@ -103,9 +103,9 @@ def scored(records: DescribedRecords, score: ClassScore) -> DescribedRecords:
 
 def _choose_part(reading: Reading, read: Records) -> Records:
     """Where the file says which part of the data each row is of: one part, or all but the training one."""
-    if read.splits is None:
+    parts = [] if read.splits is None else list(dict.fromkeys(read.splits.tolist()))
+    if len(parts) < 2 and not read.left_out:
         return read
-    parts = list(dict.fromkeys(read.splits.tolist()))
     st.caption(as_text(parts_in_words(read.splits, read.left_out)))
     if len(parts) < 2:
         return read
