@@ -13,6 +13,7 @@ def left_out(at: AppTest) -> dict[str, str]:
 
 def answered(at: AppTest) -> list[str]:
     """The names of the files that were classified."""
+    at.segmented_control(key="diagnose_view").set_value("Table").run()
     for table in at.dataframe:
         if "reading" in table.value.columns:
             return list(table.value["file"])
