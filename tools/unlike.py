@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ppsets_core import Records, one_per_patient, plan
+from ppsets_core import Records, calibrate, one_per_patient, plan
 from ppsets_core.data.bundled import bundled_scores
-from ppsets_core.diagnose.novelty import Alarm, NoveltyThreshold, largest_rate
+from ppsets_core.diagnose.novelty import CALIBRATIONS, Alarm, NoveltyThreshold, largest_rate, novelty_thresholds
 from ppsets_core.method.check import binomial_at_least
 from ppsets_core.method.release import release_distribution
 from ppsets_core.model import load_model, predict_folder
@@ -34,10 +34,10 @@ def flagged_and_alarmed(records: Records, novelty: np.ndarray) -> tuple[float, d
     assert known is not None
     law = release_distribution(known, plan(n, beside.alpha, beside.epsilon, m=beside.m))
     above = 1 - np.searchsorted(np.sort(novelty), law.upper, side="right") / len(novelty)
-    threshold = NoveltyThreshold(0.5, rate=largest_rate(beside, n))
+    threshold = NoveltyThreshold(0.5, CALIBRATIONS, beside.alpha, largest_rate(beside, n))
     alarmed = {}
     for size in BATCHES:
-        least = next((count for count in range(size + 1) if Alarm(count, size, threshold).is_on), size + 1)
+        least = next((count for count in range(size + 1) if Alarm((count,), size, (threshold,)).is_on), size + 1)
         chances = [binomial_at_least(least, size, share) for share in above.tolist()]
         alarmed[size] = float(law.probability @ chances)
     return float(law.probability @ above), alarmed
@@ -50,6 +50,10 @@ if __name__ == "__main__":
     held_out = bundled_scores().novelty
     assert others is not None
     assert held_out is not None
+    (public,) = novelty_thresholds(calibrate([0.5] * 500, 0.1, 1.0), load_model().fingerprint)
+    for whose, novelty in (("CoronaHack's validation", bundled_scores("validation").novelty), ("the others", others)):
+        assert novelty is not None
+        print(f"public threshold: {public.unlike(novelty).mean():.1%} of {whose} are above it")
     print(f"area under the curve: {area_under_the_curve(held_out, others):.3f}")
     for records in (bundled_scores("calibration"), one_per_patient(bundled_scores("calibration"))):
         for whose, novelty in (("CoronaHack's", held_out), ("the others", others)):

@@ -17,13 +17,12 @@ _SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black 
 
 
 def softmax_figure(
-    classes: Sequence[str], probabilities: np.ndarray, cutoffs: Sequence[float], most: int = 8, *, muted: bool = False
+    classes: Sequence[str], probabilities: np.ndarray, cutoffs: Sequence[float], most: int = 8
 ) -> go.Figure:
     """Likeliest classes first, each named above its bar; those that reach their cutoff are in the set, blue.
 
-    cutoffs: one for each class, which may all be the same. muted: all grey, for a set not to be relied on.
+    cutoffs: one for each class, which may all be the same.
     """
-    colour = GREY if muted else BLUE
     order = np.argsort(-probabilities, kind="stable")[:most]
     inside = (probabilities >= np.asarray(cutoffs))[order]
     fig = figure("", "", height=_BELOW + _ROW * len(order))
@@ -35,8 +34,8 @@ def softmax_figure(
         orientation="h",
         customdata=[as_text(classes[i]) for i in order],
         marker={
-            "color": [colour if member else FAINT for member in inside],
-            "line": {"color": [colour if member else GREY for member in inside], "width": 1},
+            "color": [BLUE if member else FAINT for member in inside],
+            "line": {"color": [BLUE if member else GREY for member in inside], "width": 1},
         },
         hovertemplate="%{customdata}: %{x:.4f}<extra></extra>",
         showlegend=False,

@@ -45,7 +45,7 @@ TYPICAL, WEIGHT = 3.5, 1.5
 CLEARLY = 2  # how many times likelier than upright another orientation must be to be named
 
 WANTED = "Give a frontal chest X-ray (PA or AP)."
-OTHER = f"Does not look like an upright chest X-ray. {WANTED}"
+OTHER = f"Does not look like a frontal view. {WANTED}"
 LIES = {0: "", 1: "on its side", 2: "upside down", 3: "on its side"}
 REMEDY = {"upside down": "turn it by 180°", "on its side": "turn it by 90°"}
 
@@ -104,7 +104,7 @@ def _kind_reason(picture: Picture) -> str:
         fits = odds + WEIGHT * (TYPICAL - fit.misfit(square.reshape(1, -1))[0]) >= 0
         return "" if fits else OTHER
     set_right = set_upright(square, KINDS[likeliest]).reshape(1, -1)
-    is_chest = chances[likeliest] > chances[-1] and fit.misfit(set_right)[0] <= fit.limit
+    is_chest = chances[likeliest] > chances[-1] and fit.misfit(set_right)[0] <= TYPICAL  # else perhaps a lateral view
     return _misplaced_reason(KINDS[likeliest]) if is_chest else OTHER
 
 

@@ -19,7 +19,7 @@ from ppsets_core.explore.figures import (
 from ppsets_core.explore.labelled import simulated_records
 from ppsets_core.explore.level_curves import level_curves, level_figure
 from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
-from ppsets_core.explore.style import BLUE, GREY, look_of
+from ppsets_core.explore.style import BLUE, look_of
 from ppsets_core.ledger import BudgetChange, Release
 from ppsets_core.method.rules import RULES
 from ppsets_core.model.report import Epoch, report
@@ -35,8 +35,6 @@ def test_softmax_bars_are_ranked_and_those_in_the_set_blue():
     assert list(bars.customdata) == ["b", "c", "a"]
     assert list(bars.x) == [0.5, 0.3, 0.2]
     assert [colour == BLUE for colour in bars.marker.color] == [True, True, False]
-    (muted,) = softmax_figure(["a", "b"], np.array([0.2, 0.8]), [0.25] * 2, muted=True).data
-    assert muted.marker.color[0] == GREY, "a set not to be relied on"
     assert [(mark.x0, mark.x1) for mark in figure.layout.shapes] == [(0.25, 0.25)] * 3
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert texts == ["<b>b</b>", "0.500", "<b>c</b>", "0.300", "a", "0.200", "cutoff 0.25"]

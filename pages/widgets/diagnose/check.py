@@ -33,6 +33,8 @@ def show_check(sets: SetTable, of: str, name: str) -> None:
         return
     with st.expander(f"Coverage check: {sets.check.verdict}", key="check"):
         show_numbers(sets.shown().check or sets.check)
+        if flagged := int((sets.flagged & (sets.labels >= 0)).sum()):
+            st.caption(f"Flagged X-rays are counted here, too: {flagged:,}.")
         if may(CURATOR):
             with st.expander("Private check: counts that may be shown to others"):
                 _private(sets.records.labelled(), sets.calibration, of, name)

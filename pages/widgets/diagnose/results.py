@@ -1,4 +1,4 @@
-"""The sets of X-rays: cards in pages or a table, by filter and order; below them what is promised, and the check."""
+"""The sets of X-rays: cards in pages or a table, by filter and order; below them what if, and the check."""
 
 from base64 import b64encode
 from io import BytesIO
@@ -15,6 +15,8 @@ from pages.widgets.diagnose.viewer.dialog import look_at, show_viewer
 from pages.widgets.guard import guarded
 from pages.widgets.set_bars import STYLE, picture, set_bars
 from pages.widgets.text import as_text, columns_with_values, show_refused
+from pages.widgets.what_if import MOST as MOST_FOLLOWED
+from pages.widgets.what_if import Shown, show_what_if
 from ppsets_core.diagnose.exports import as_table
 from ppsets_core.diagnose.set_table import MISSES_FIRST, ORDERS, SetRow, SetTable, sets_of
 from ppsets_core.method.calibration import BaseCalibration
@@ -66,7 +68,20 @@ def show_results(examined: Examined, calibration: BaseCalibration, head: "DeltaG
     st.caption(as_text(f"{scope(calibration)} {about}"))
     if not sets.alarm.thresholds:
         st.caption(sets.alarm.words)
+    if found.records.model == bundled_fingerprint():
+        _what_if(sets)
     show_check(sets, f"{examined.id}-{group}", "checked X-rays")
+
+
+def _what_if(sets: SetTable) -> None:
+    """What other settings would do to the first of these X-rays; drawn only while it is open."""
+    panel = st.expander("What if", key="diagnose_what_if", on_change="rerun")
+    rows = [row for row in range(len(sets)) if not sets.flagged[row]][:MOST_FOLLOWED]
+    if panel.open and rows:
+        seen = [sets[row] for row in rows]
+        followed = Shown(tuple(r.thumbnail for r in seen), tuple(r.name for r in seen), sets.probabilities[rows])
+        with panel:
+            show_what_if("diagnose_followed", followed)
 
 
 def _choose_group(calibration: BaseCalibration) -> str | None:

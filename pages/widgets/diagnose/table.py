@@ -61,7 +61,7 @@ def show_table(calibration: BaseCalibration) -> None:
 
 
 def _show_sets(sets: SetTable, of: str, name: str) -> None:
-    st.subheader(as_text(f"Sets of {sets.records.source}"), anchor=False)
+    st.header(as_text(f"Sets of {sets.records.source}"), anchor=False)
     show_counts(sets.counts, sets.calibration, sets.records.model)
     show_check(sets, of, name)
     if sets.check is None and sets.records.labels is not None:
@@ -119,7 +119,7 @@ def _find(path: Path, calibration: BaseCalibration, executor: Executor, report: 
 
 
 def _show_found(found: Found) -> None:
-    st.subheader(as_text(f"Sets of {found.data_set.source}"), anchor=False)
+    st.header(as_text(f"Sets of {found.data_set.source}"), anchor=False)
     show_counts(found.counts, found.calibration, found.data_set.model)
     if found.check is not None:
         with st.container(border=True, key="check"):
