@@ -97,7 +97,7 @@ def by_diagnosis(covered: np.ndarray, asked: float) -> str:
     told = [
         f"{name} **{share:.0%}**" + (" :material/warning:" if share < asked - 0.005 else "") for name, share in each
     ]
-    return f"By diagnosis (CoronaHack): {' · '.join(told)}"
+    return f":small[By diagnosis (CoronaHack): {' · '.join(told)}]"
 
 
 def _in_short(planned: Plan, score: ClassScore) -> str:

@@ -73,15 +73,12 @@ def choose_one_each(key: str, on_change: Callable[[], None] | None = None) -> bo
 def summarise(reading: Reading) -> DescribedRecords:
     """Say what was read, before anything is spent, and return the records to calibrate with."""
     chosen = reading.records
+    if isinstance(chosen, Records):
+        chosen = _choose_part(reading, chosen)
+    number = chosen.read if isinstance(chosen, Selection) else len(chosen)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if isinstance(chosen, Selection):
-            number = chosen.read
-        else:
-            assert isinstance(chosen, Records)
-            chosen = _choose_part(reading, chosen)
-            number = len(chosen)
-            if chosen.patients is not None and choose_one_each("one_per_patient"):
-                chosen = one_per_patient(chosen)
+        if isinstance(chosen, Records) and chosen.patients is not None and choose_one_each("one_per_patient"):
+            chosen = one_per_patient(chosen)
         st.markdown(_in_words(number, chosen))
     for note in reading.notes:
         st.caption(as_text(note))
