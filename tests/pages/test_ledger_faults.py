@@ -61,7 +61,7 @@ def test_damaged_while_the_confirm_step_is_open(confirming, home, damage):
     assert "active_calibration" not in at.session_state
     for name in ("home", "ledger", "diagnose"):
         assert str(path) in told(at.switch_page(f"pages/{name}.py").run())
-    assert "This session has no calibration yet" in texts(at), "it does not take Diagnose down"
+    assert "First, a calibration sets the cutoff" in texts(at), "it does not take Diagnose down"
     assert path.read_bytes() == left
 
 
