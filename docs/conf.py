@@ -81,6 +81,23 @@ def _list_parameters(app: Any, what: str, name: str, obj: Any, options: Any, lin
     lines[:] = "\n\n".join(blocks).splitlines()
 
 
+def _raise_and_lower(app: Any, name: str, source: list[str]) -> None:
+    """Set e_j and e^{−ε} of the method's text as signs below and above the line; its code stays as it is."""
+    if name != "docs/method":
+        return
+    parts = re.split(r"(^```.*?^```$|`[^`\n]+`)", source[0], flags=re.M | re.S)
+    for place in range(0, len(parts), 2):
+        for sign, tag in ((r"\\?_", "sub"), (r"\^", "sup")) * 2:  # twice: one may stand within another
+            group = rf"{sign}(?:\{{([^{{}}]*)\}}|(\((?:[^()]|\([^()]*\))*\))|([^\W_])(?![^\W_]))"
+            parts[place] = re.sub(
+                rf"(?<=[^\s(|]){group}",
+                lambda found, tag=tag: f"<{tag}>{found[1] or found[2] or found[3]}</{tag}>",
+                parts[place],
+            )
+    source[0] = "".join(parts)
+
+
 def setup(app: Any) -> None:
     _run_tutorials_here()
+    app.connect("source-read", _raise_and_lower)
     app.connect("autodoc-process-docstring", _list_parameters)

@@ -90,6 +90,7 @@ def test_the_site_builds_without_a_warning_and_the_tutorials_run(tmp_path):
     build = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", ".", str(tmp_path / "html")]
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
-    assert "of new digits" in (tmp_path / "html" / "docs" / "your_model.html").read_text(encoding="utf-8")
+    for page, shown in (("your_model", "of new digits"), ("method", "L<sub>J</sub> = K<sub>J−1</sub>")):
+        assert shown in (tmp_path / "html" / "docs" / f"{page}.html").read_text(encoding="utf-8")
     loaded = [page for page in tmp_path.rglob("*.html") if re.search(r'src="https?:', page.read_text(encoding="utf-8"))]
     assert loaded == []
