@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ppsets_core.data.counts import calibrate
+from ppsets_core.data.counts import calibrate, plan_for
 from ppsets_core.data.from_arrays import records
 from ppsets_core.data.one_per_patient import one_per_patient
 from ppsets_core.data.records import Records
@@ -14,7 +14,6 @@ from ppsets_core.errors import InputError
 from ppsets_core.inputs import as_array, numbered, read_classes, read_numbers, spelled
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.method.calibration import Calibration
-from ppsets_core.method.plan import DIAGNOSIS, plan
 from ppsets_core.method.rules import DEFAULT
 from ppsets_core.method.sets import prediction_interval, prediction_sets
 from ppsets_core.scores import IntervalScore, Score, class_score, score_named
@@ -66,8 +65,7 @@ class _PrivateConformal:
         chosen = one_per_patient(self._records(X, y, patients=patients, groups=columns))
         choices: dict[str, Any] = {"method": self.method, "per": self.per, "groups": self.groups}
         if ledger is not None and account is not None:
-            classes = chosen.classes if self.per == DIAGNOSIS else None
-            planned = plan(len(chosen), self.alpha, self.epsilon, classes=classes, **choices)
+            planned = plan_for(chosen, self.alpha, self.epsilon, **choices)
             self.calibration_ = ledger.release(chosen, planned, account, again=again)
         else:
             self.calibration_ = calibrate(chosen, self.alpha, self.epsilon, **choices)

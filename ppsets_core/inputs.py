@@ -93,13 +93,7 @@ def is_half(values: Any) -> bool:
     kinds = getattr(values, "dtypes", ()) if hasattr(values, "columns") else (getattr(values, "dtype", None),)
     if list(kinds) == [None]:
         kinds = (as_array(values).dtype,)
-    return any(_is_half_type(kind) for kind in kinds)
-
-
-def _is_half_type(kind: Any) -> bool:
-    if isinstance(kind, np.dtype):
-        return kind.kind == "f" and kind.itemsize == 2
-    return str(kind).casefold().endswith("float16")  # torch's, polars' and pandas'
+    return any(str(getattr(kind, "name", kind)).casefold().endswith("float16") for kind in kinds)
 
 
 def column_names(values: Any) -> tuple[str, ...] | None:

@@ -24,16 +24,14 @@ def add_reason(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", help="why, as the ledger and its exports keep it; it must name no patient")
 
 
-def add_account(parser: argparse.ArgumentParser, file: str, only: str = "") -> None:
+def add_account(parser: argparse.ArgumentParser, file: str, only: str = "", *, again: bool = True) -> None:
     """The options of whom to charge; `only` begins their help where they belong to another option."""
+    if again:
+        parser.add_argument("--again", action="store_true", help=f"{only}pay and draw anew what was released before")
     parser.add_argument("--dataset", help=only + NAME_HELP.format(file=file))
     parser.add_argument("--budget", help=only + BUDGET_HELP)
     add_ledger(parser)
     add_reason(parser)
-
-
-def add_again(parser: argparse.ArgumentParser, only: str = "") -> None:
-    parser.add_argument("--again", action="store_true", help=f"{only}pay and draw anew what was released before")
 
 
 def known(account: Account | None, name: str) -> Account:

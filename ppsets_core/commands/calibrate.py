@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from ppsets_core.commands import say
-from ppsets_core.commands.account import add_account, add_again, known, say_budget, say_who_is_charged
+from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
 from ppsets_core.commands.options import add_cluster, add_target, executor_for, names_in, target
 from ppsets_core.data import one_per_patient, read_scores
-from ppsets_core.data.counts import DescribedRecords, select
+from ppsets_core.data.counts import DescribedRecords, plan_for, select
 from ppsets_core.data.source import is_large, open_source, parts_in_words
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import Calibration
-from ppsets_core.method.counts import need_labels
-from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
+from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.progress import ProgressBar
 from ppsets_core.run import IN_PROCESS, Executor
 from ppsets_core.scores import OWN, SCORES, score_named
@@ -32,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_selection(parser)
     add_account(parser, "score file")
-    add_again(parser)
     parser.add_argument("--out", type=Path, help="where to write the calibration as JSON; must not exist yet")
     add_cluster(parser)
 
@@ -66,7 +64,7 @@ def _release(args: argparse.Namespace, records: DescribedRecords) -> int:
             f"{records.source} has scores, not probabilities. Say what they are: --score lac (1 − the probability of "
             "the true diagnosis) or another known score gives sets; --score own gives a threshold and no sets."
         )
-    planned, ledger = plan_for(args, records), Ledger(args.ledger)
+    planned, ledger = plan_for(records, args.alpha, args.epsilon, **target(args)), Ledger(args.ledger)
     name = args.dataset or Path(args.scores).stem
     account = known(ledger.account_for(records, name, args.budget), name)
     if not planned.is_trivial:
@@ -116,13 +114,6 @@ def records_to_use(args: argparse.Namespace, executor: Executor = IN_PROCESS) ->
     return records
 
 
-def plan_for(args: argparse.Namespace, records: DescribedRecords) -> Plan:
-    if args.per == DIAGNOSIS:
-        need_labels(records.source, records.classes)
-    classes = records.classes if args.per == DIAGNOSIS else None
-    return plan(len(records), args.alpha, args.epsilon, classes=classes, **target(args))
-
-
 def _not_written(
     ledger: Ledger, account: str, calibration: Calibration, error: OSError, args: argparse.Namespace
 ) -> str:
@@ -138,13 +129,12 @@ def _not_written(
 def _what_was_read(read: int, patients: int | None, used: DescribedRecords) -> str:
     classes = f" Diagnoses: {listed(used.classes, 20)}." if used.classes else ""
     if patients is None:
-        return f"{read:,} records, patients unknown: ε protects a record, which is a patient if each has one.{classes}"
-    if used.unit == "record":
-        return (
-            f"{read:,} records of {patients:,} patients, all used, so ε protects one record: "
-            f"a patient with several records loses up to several times as much.{classes}"
-        )
-    return f"{read:,} records of {patients:,} patients; one of each is used, so ε protects the patient.{classes}"
+        who = ", patients unknown: ε protects a record, which is a patient if each has one"
+    elif used.unit == "patient":
+        who = f" of {patients:,} patients; one of each is used, so ε protects the patient"
+    else:
+        who = f" of {patients:,} patients, all used, so ε protects one record: a patient with several loses several ε"
+    return f"{read:,} records{who}.{classes}"
 
 
 def _reserve(out: Path | None) -> Path | None:

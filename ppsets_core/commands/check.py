@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, add_again, known, say_budget, say_who_is_charged
+from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
 from ppsets_core.commands.files import is_table, open_table, saved_calibration
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data import Records
@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epsilon", type=float, help="with --private: privacy loss of the release")
     parser.add_argument("--by", choices=(DIAGNOSIS,), help="with --private: count each diagnosis, with twice the noise")
     add_account(parser, "file", only="with --private: ")
-    add_again(parser, only="with --private: ")
     add_json(parser)
     add_cluster(parser)
 
@@ -125,9 +124,7 @@ def _in_lines(found: Check) -> str:
 def _numbers(line: Line) -> str:
     if not line.records:
         return "nobody"
-    low, high = line.interval
-    share = f"{100 * line.coverage:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
-    return f"{line.covered:,} of {line.records:,} covered, {share}  {line.verdict}".rstrip()
+    return f"{line.covered:,} of {line.records:,} covered, {line.share}  {line.verdict}".rstrip()
 
 
 def _as_json(found: Check, calibration: BaseCalibration) -> str:

@@ -3,8 +3,9 @@
 import argparse
 import json
 
-from ppsets_core.commands.calibrate import SCORES_HELP, add_selection, plan_for, records_to_use
+from ppsets_core.commands.calibrate import SCORES_HELP, add_selection, records_to_use
 from ppsets_core.commands.options import add_target, names_in, target
+from ppsets_core.data.counts import plan_for
 from ppsets_core.errors import InputError
 from ppsets_core.method.plan import Plan, plan
 from ppsets_core.wording import familiar_or_not, guarantee, price_in_ranks, remedy
@@ -39,7 +40,7 @@ def _plan(args: argparse.Namespace) -> tuple[Plan, str]:
         raise InputError("Give a score file or --n, the number of records.")
     if args.scores is not None:
         records = records_to_use(args)
-        return plan_for(args, records), records.unit
+        return plan_for(records, args.alpha, args.epsilon, **target(args)), records.unit
     classes = int(args.classes) if str(args.classes).isdecimal() else args.classes and names_in(args.classes)
     return plan(args.n, args.alpha, args.epsilon, classes=classes, **target(args)), "record"
 

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="default 0; refused with --dp-epsilon, whose noise nobody may repeat")
     parser.add_argument("--dp-epsilon", type=float, help="train the last layer with this ε of differential privacy")
     parser.add_argument("--dp-delta", type=float, help="δ, below 1 / number of X-rays; default a tenth of that")
-    add_account(parser, "folder", only="with --dp-epsilon: ")
+    add_account(parser, "folder", only="with --dp-epsilon: ", again=False)
     parser.add_argument("--clip", type=float, help="norm to which each X-ray's gradient is clipped, default 1")
     add_json(parser, "print the result as JSON")
 

@@ -12,10 +12,10 @@ from ppsets_core.data.score_file import patients_in
 from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.names import same_names
-from ppsets_core.inputs import as_array, is_half, plain_numbers, read_texts
+from ppsets_core.inputs import as_array, is_half, plain_numbers, read_table, read_texts
 from ppsets_core.method.bins import BinCounter
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
-from ppsets_core.method.check import Check, Evaluation, check_counts, evaluation_of
+from ppsets_core.method.check import Evaluation, evaluation_of
 from ppsets_core.method.counts import (
     Cohorts,
     Countable,
@@ -25,10 +25,9 @@ from ppsets_core.method.counts import (
     check_number,
     need_labels,
 )
-from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, NOVELTY_ALPHA, Plan, Target, plan
+from ppsets_core.method.plan import DIAGNOSIS, NOVELTY, Plan, Target, plan
 from ppsets_core.method.release import draw_trial, release, untouched
-from ppsets_core.method.rules import DEFAULT
-from ppsets_core.method.sets import coverage_counts, labelled_sets, prediction_sets
+from ppsets_core.method.sets import coverage_counts, prediction_sets
 from ppsets_core.progress import Progress
 from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
 from ppsets_core.scores import Score
@@ -43,17 +42,7 @@ CHANGED = "{source}: it changed while it was read. Nothing was released; try aga
 
 
 def calibrate(
-    records: Records | np.ndarray | Sequence[float],
-    alpha: float,
-    epsilon: float,
-    *,
-    method: str = DEFAULT,
-    m: int | None = None,
-    gamma: float | None = None,
-    per: str | None = None,
-    groups: Sequence[str] | None = None,
-    novelty_share: float = 0.0,
-    novelty_alpha: float = NOVELTY_ALPHA,
+    records: Records | np.ndarray | Sequence[float], alpha: float, epsilon: float, **choices: Any
 ) -> Calibration:
     """Draw ŝ with ε-differential privacy, so that P(Y ∈ C(X)) ≥ 1 − α. A release that costs ε, and no ledger counts it.
 
@@ -62,28 +51,23 @@ def calibrate(
     Parameters
     ----------
     records : as `read_scores` returns them, or bare scores in [0, 1], of which nothing else is known
-    alpha, epsilon, method, m, gamma, per, groups, novelty_share, novelty_alpha : as in `plan`
+    alpha, epsilon : as in `plan`
+    choices : method, m, gamma, per, groups, novelty_share, novelty_alpha, as in `plan`
 
     >>> calibrate([0.1] * 9, 0.1, 0.1).threshold  # too few records for this ε: every label, nothing spent
     1.0
     """
     records = as_records(records)
-    if per == DIAGNOSIS:
+    return release(count_records(records, plan_for(records, alpha, epsilon, **choices)))
+
+
+def plan_for(records: Countable, alpha: float, epsilon: float, **choices: Any) -> Plan:
+    """The plan for these records and their diagnoses, by the arguments of `plan`."""
+    classes = None
+    if choices.get("per") == DIAGNOSIS:
         need_labels(records.source, records.classes)
-    planned = plan(
-        len(records),
-        alpha,
-        epsilon,
-        method=method,
-        m=m,
-        gamma=gamma,
-        per=per,
-        classes=records.classes if per == DIAGNOSIS else None,
-        groups=groups,
-        novelty_share=novelty_share,
-        novelty_alpha=novelty_alpha,
-    )
-    return release(count_records(records, planned))
+        classes = records.classes
+    return plan(len(records), alpha, epsilon, classes=classes, **choices)
 
 
 def simulate(records: Records | np.ndarray | Sequence[float], chosen: Plan, rng: np.random.Generator) -> Simulation:
@@ -139,16 +123,13 @@ def evaluate(
     >>> e.coverage, e.mean_size, e.size_counts.tolist()
     (0.5, 1.5, [0, 1, 1])
     """
-    members, truth = labelled_sets(probabilities, labels, calibration, classes, groups)
+    members = prediction_sets(probabilities, calibration, classes=classes, groups=groups)
+    own = calibration.classes if isinstance(calibration, BaseCalibration) else None
+    truth = read_table(probabilities, classes).labels(labels, own)
     if patients is not None:
         kept = rows_to_use(same_names(read_texts(patients, len(truth), "patients")))
         members, truth = members[kept], truth[kept]
     return evaluation_of(*coverage_counts(members, truth))
-
-
-def check_records(records: Records, calibration: BaseCalibration) -> Check:
-    """Hold the sets of labelled records against their true diagnoses."""
-    return check_counts(cover_records(records, calibration))
 
 
 def cover_records(records: Records, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
@@ -306,10 +287,8 @@ def select(
     kept, everyone = choose_rows(hashes), bool(hashes.any(axis=1).all())
     ends = np.cumsum([len(hashes) for hashes in found])[:-1]
     patients = int(kept.sum())
-    if all_records:
-        unit, used, masks = "record", len(kept), None
-    else:
-        unit, used, masks = "patient", patients, tuple(np.split(kept, ends))
+    used, unit = (len(kept), "record") if all_records else (patients, "patient")
+    masks = None if all_records else tuple(np.split(kept, ends))
     return Selection(data_set, used, len(kept), patients, unit, masks, everyone, executor, progress)
 
 

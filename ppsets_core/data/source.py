@@ -165,7 +165,8 @@ def open_source(
     needed, texts = labels == "needed", texts_with(group, labels)
     found = scan(file, name, texts, classes, ROWS_AT_ONCE if needed else SETS_AT_ONCE, keep=keep)
     source, tasks = found.source, found.tasks
-    _check_split(source, split)
+    if is_training(split):
+        raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
     if split is not None and SPLIT not in found.names:
         raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
     rows = found.rows if needed and SPLIT not in found.names else None
@@ -197,11 +198,6 @@ def is_data_set(path: str | Path) -> bool:
 
 
 # The part of the data that each row is of, by its column `split`: to train, to calibrate, to check with
-
-
-def _check_split(source: str, split: str | None) -> None:
-    if is_training(split):
-        raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
 
 
 def _rows_of_part(columns: Columns, split: str | None, *, training: bool = False) -> Columns | None:

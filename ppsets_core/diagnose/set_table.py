@@ -6,13 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ppsets_core.data.counts import check_records
 from ppsets_core.data.records import Records
 from ppsets_core.diagnose.novelty import OUTSIDE, Alarm, NoveltyThreshold, novelty_thresholds, unlike_words
 from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.xrays import XrayRecords
 from ppsets_core.method.calibration import BaseCalibration
-from ppsets_core.method.check import Check
+from ppsets_core.method.check import Check, check_counts
 from ppsets_core.method.sets import prediction_sets
 from ppsets_core.wording import class_names
 
@@ -191,7 +190,9 @@ class SetTable:
     @cached_property
     def check(self) -> Check | None:
         """The sets against the true diagnoses, flagged pictures too; None where none can be checked."""
-        return check_records(self.records.labelled(), self.calibration) if len(self.records.checkable()) else None
+        if not len(self.records.checkable()):
+            return None
+        return check_counts(self.records.labelled().coverage(self.calibration))
 
     @property
     def not_checked(self) -> str:

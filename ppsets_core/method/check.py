@@ -126,6 +126,11 @@ class Line:
     def coverage(self) -> float:
         return self.covered / self.records if self.records else math.nan
 
+    @property
+    def share(self) -> str:
+        low, high = self.interval
+        return f"{100 * self.coverage:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+
 
 @dataclass(frozen=True)
 class Check:
@@ -249,11 +254,7 @@ class Promise:
 
 def in_numbers(line: Line, *, named: bool = False) -> str:
     """How many of how many, the share and its interval."""
-    low, high = line.interval
     name = f"for {line.name}, " if named else ""
-    return (
-        f"{name}the true diagnosis is in {line.covered:,} of {line.records:,} sets, {100 * line.coverage:.1f}% "
-        f"(95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
-        if line.records
-        else f"{name}no patient to check with"
-    )
+    if not line.records:
+        return f"{name}no patient to check with"
+    return f"{name}the true diagnosis is in {line.covered:,} of {line.records:,} sets, {line.share}"

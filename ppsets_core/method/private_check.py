@@ -153,36 +153,27 @@ def noisy_interval(seen: int, least: int, most: int, scale: float, confidence: f
     N makes large counts likelier, so the lower limit belongs to the largest N and the upper one to the smallest.
     """
     tail = (1 - confidence) / 2
-    upward, downward = _Noisy(most, scale), _Noisy(least, scale)
-    lower = least_float(lambda p: upward.at_least(seen, p) > tail, 0.0, 1.0)
-    upper = least_float(lambda p: downward.at_most(seen, p) <= tail, 0.0, 1.0)
+    lower = least_float(lambda p: _tail(seen, most, p, scale, upward=True) > tail, 0.0, 1.0)
+    upper = least_float(lambda p: _tail(seen, least, p, scale, upward=False) <= tail, 0.0, 1.0)
     return 1.0 if lower is None else lower, 1.0 if upper is None else upper
 
 
-class _Noisy:
-    """The tails of Binomial(n, p) plus discrete Laplace noise."""
+def _tail(seen: int, n: int, p: float, scale: float, *, upward: bool) -> float:
+    """How likely Binomial(n, p) plus discrete Laplace noise is at least, or at most, `seen`."""
+    places, mass = _binomial(n, p)
+    return float(mass @ _noise_at_least(seen - places if upward else places - seen, scale))
 
-    def __init__(self, n: int, scale: float) -> None:
-        self.n, self.scale = n, scale
 
-    def at_least(self, seen: int, p: float) -> float:
-        places, mass = self._binomial(p)
-        return float(mass @ _noise_at_least(seen - places, self.scale))
-
-    def at_most(self, seen: int, p: float) -> float:
-        places, mass = self._binomial(p)
-        return float(mass @ _noise_at_least(places - seen, self.scale))
-
-    def _binomial(self, p: float) -> tuple[np.ndarray, np.ndarray]:
-        """Where the binomial has mass to speak of, and how much."""
-        if p in (0.0, 1.0) or self.n == 0:
-            return np.array([round(p * self.n)]), np.ones(1)
-        reach = 12 * math.sqrt(self.n * p * (1 - p)) + 60
-        places = np.arange(max(0, math.floor(self.n * p - reach)), min(self.n, math.ceil(self.n * p + reach)) + 1)
-        steps = np.log((self.n - places[:-1]) / (places[:-1] + 1)) + math.log(p) - math.log1p(-p)
-        logs = np.concatenate([[0.0], np.cumsum(steps)])  # from each place to the next
-        mass = np.exp(logs - logs.max())
-        return places, mass / mass.sum()
+def _binomial(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where the binomial has mass to speak of, and how much."""
+    if p in (0.0, 1.0) or n == 0:
+        return np.array([round(p * n)]), np.ones(1)
+    reach = 12 * math.sqrt(n * p * (1 - p)) + 60
+    places = np.arange(max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1)
+    steps = np.log((n - places[:-1]) / (places[:-1] + 1)) + math.log(p) - math.log1p(-p)
+    logs = np.concatenate([[0.0], np.cumsum(steps)])  # from each place to the next
+    mass = np.exp(logs - logs.max())
+    return places, mass / mass.sum()
 
 
 def _noise_at_least(bound: np.ndarray, scale: float) -> np.ndarray:

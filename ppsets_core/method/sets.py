@@ -125,20 +125,6 @@ def ranked_sets(
     return [[int(y) for y in ranking if inside[y]] for ranking, inside in zip(order, members, strict=True)]
 
 
-def labelled_sets(
-    probabilities: Any,
-    labels: Any,
-    calibration: BaseCalibration | float | Sequence[float],
-    classes: Sequence[str] | None = None,
-    groups: Sequence[str] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The sets of `prediction_sets`, and each record's true class as a column number."""
-    table = read_table(probabilities, classes)
-    own = calibration.classes if isinstance(calibration, BaseCalibration) else None
-    members = _members(table, calibration, groups)
-    return members, table.labels(labels, own)
-
-
 def _members(
     table: Table,
     calibration: BaseCalibration | float | Sequence[float],

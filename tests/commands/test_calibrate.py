@@ -46,7 +46,7 @@ def test_a_release_is_charged_written_and_explained(scores, capsys):
     captured = capsys.readouterr()
     calibration = Calibration.from_json(captured.out)
     assert (calibration.n, calibration.unit) == (1200, "record")
-    assert "a patient with several records loses up to several times as much" in captured.err
+    assert "a patient with several loses several ε" in captured.err
 
 
 def test_a_known_data_set_keeps_its_budget(scores, capsys):

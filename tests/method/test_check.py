@@ -6,7 +6,7 @@ import pytest
 
 from ppsets_core import Ledger, Records, conformity_scores, evaluate, plan, simulate
 from ppsets_core.data.bundled import bundled_scores
-from ppsets_core.data.counts import Selection, check_records
+from ppsets_core.data.counts import Selection
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.set_table import sets_of
 from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise, check_counts, clopper_pearson
@@ -41,7 +41,7 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
     chosen = plan(len(calibrated), 0.1, 1.0, per=per, classes=classes)
     calibration = simulate(calibrated, chosen, np.random.default_rng(1))
     expected = evaluate(held_out.probabilities, held_out.labels, calibration, patients=held_out.patients)
-    found = check_records(held_out, calibration)
+    found = check_counts(held_out.coverage(calibration))
     assert found.overall.records == held_out.patient_count < len(held_out)
     assert found.overall.coverage == expected.coverage
     assert found.overall.interval == expected.interval
@@ -67,7 +67,7 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
 def test_a_plain_verdict(covered, missed, verdict, words):
     calibration = drawn()
     probabilities, labels = patients(covered, missed, calibration.threshold)
-    found = check_records(labelled(probabilities, labels), calibration)
+    found = check_counts(labelled(probabilities, labels).coverage(calibration))
     assert (found.overall.covered, found.overall.records) == (covered, covered + missed)
     assert (found.verdict, found.overall.verdict) == (verdict, verdict)
     assert words in found.words
@@ -77,7 +77,7 @@ def test_a_plain_verdict(covered, missed, verdict, words):
 def test_one_calibration_may_fall_short_by_chance_and_that_is_no_broken_promise():
     few = drawn(n=60)
     probabilities, labels = patients(8_500, 1_500, few.threshold)
-    found = check_records(labelled(probabilities, labels), few)
+    found = check_counts(labelled(probabilities, labels).coverage(few))
     assert found.verdict == UNCLEAR
     assert "may fall short by chance" in found.words
 
@@ -87,7 +87,7 @@ def test_a_promise_for_each_diagnosis_is_broken_by_one():
     parts = [patients(700, 60, threshold, label) for label, threshold in enumerate(calibration.thresholds)]
     parts[2] = patients(100, 100, calibration.thresholds[2], 2)
     probabilities, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    found = check_records(labelled(probabilities, labels), calibration)
+    found = check_counts(labelled(probabilities, labels).coverage(calibration))
     assert [line.verdict for line in found.by_diagnosis] == [HOLDS, HOLDS, FAILS]
     assert found.verdict == FAILS
     assert "for c, the true diagnosis is in 100 of 200 sets" in found.words
@@ -102,7 +102,7 @@ def test_a_promise_for_each_group_is_judged_by_group():
     parts = [patients(950, 50, calibration.thresholds[0]), patients(500, 500, calibration.thresholds[1])]
     probabilities, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     groups = np.repeat(["north", "south"], 1000)
-    found = check_records(labelled(probabilities, labels, site=np.array(groups)), calibration)
+    found = check_counts(labelled(probabilities, labels, site=np.array(groups)).coverage(calibration))
     assert [(line.name, line.verdict) for line in found.by_group] == [("north", HOLDS), ("south", FAILS)]
 
 
@@ -127,9 +127,8 @@ def test_every_check_counts_one_record_of_each_patient(tmp_path):
     private = ledger.check(records, calibration, ledger.account_for(records, "ward", budget=50), 50.0)
     assert (private.n, private.covered, private.unit) == (20, (18,), "patient")
     assert evaluate(frame[list(CLASSES)], labels, calibration, patients=names).interval == clopper_pearson(18, 20)
-    checks = [check_records(records, calibration), sets_of(records, calibration).check]
-    checks += [check_counts(found.coverage(calibration)) for found in (records, Selection(opened, 0, 0))]
-    for found in checks:
+    checks = [check_counts(found.coverage(calibration)) for found in (records, Selection(opened, 0, 0))]
+    for found in (*checks, sets_of(records, calibration).check):
         assert (found.overall.interval, found.verdict) == (clopper_pearson(18, 20), UNCLEAR)
         assert "One record of each of 20 patients is checked, of 160 records." in found.words
 
@@ -144,7 +143,7 @@ def test_the_interval_holds_the_truth_with_eight_records_a_patient():
         covered = rng.random(1200) < np.repeat(rng.beta(0.9, 0.1, 150), 8)
         probabilities = np.where(covered[:, None], inside, outside)
         one_each, all_records = (
-            check_records(labelled(probabilities, labels, who), calibration) for who in (names, None)
+            check_counts(labelled(probabilities, labels, who).coverage(calibration)) for who in (names, None)
         )
         (low, high), (lowest, highest) = one_each.overall.interval, all_records.overall.interval
         held += low <= 0.9 <= high, lowest <= 0.9 <= highest, one_each.verdict == FAILS
