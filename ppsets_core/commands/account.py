@@ -34,17 +34,16 @@ def add_account(parser: argparse.ArgumentParser, file: str, only: str = "", *, a
     add_reason(parser)
 
 
-def known(account: Account | None, name: str) -> Account:
-    """Refuse a new data set without a budget."""
-    if account is None:
+def payer(args: argparse.Namespace, stem: str, records: Nameable | None) -> tuple[Ledger, Account]:
+    """The ledger and the account that pays; where records name no patient, say that everyone in it is charged.
+
+    stem: the data set's name, unless --dataset says another. records: None where nothing will be charged."""
+    ledger, name = Ledger(args.ledger), args.dataset or stem
+    if (account := ledger.account_named(name, args.budget)) is None:
         raise LedgerError(f"'{name}' is new to the ledger; say with --budget how much ε a patient may lose in all.")
-    return account
-
-
-def say_who_is_charged(records: Nameable, account: Account) -> None:
-    """Where records name no patient, before it is paid: the charge counts for everyone in the account."""
-    if note := note_on_everyone(records, account.name):
+    if records is not None and (note := note_on_everyone(records, account.name)):
         say(note)
+    return ledger, account
 
 
 def say_budget(ledger: Ledger, account: Account, path: Path) -> None:

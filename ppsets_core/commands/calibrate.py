@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ppsets_core.commands import say
-from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
+from ppsets_core.commands.account import add_account, payer, say_budget
 from ppsets_core.commands.options import add_cluster, add_target, executor_for, names_in, target
 from ppsets_core.data import one_per_patient, read_scores
 from ppsets_core.data.counts import DescribedRecords, plan_for, select
@@ -64,11 +64,8 @@ def _release(args: argparse.Namespace, records: DescribedRecords) -> int:
             f"{records.source} has scores, not probabilities. Say what they are: --score lac (1 − the probability of "
             "the true diagnosis) or another known score gives sets; --score own gives a threshold and no sets."
         )
-    planned, ledger = plan_for(records, args.alpha, args.epsilon, **target(args)), Ledger(args.ledger)
-    name = args.dataset or Path(args.scores).stem
-    account = known(ledger.account_for(records, name, args.budget), name)
-    if not planned.is_trivial:
-        say_who_is_charged(records, account)
+    planned = plan_for(records, args.alpha, args.epsilon, **target(args))
+    ledger, account = payer(args, Path(args.scores).stem, None if planned.is_trivial else records)
     out = _reserve(args.out)
     try:
         calibration = ledger.release(records, planned, account, reason=args.reason, again=args.again)

@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, known, say_budget, say_who_is_charged
+from ppsets_core.commands.account import add_account, payer, say_budget
 from ppsets_core.commands.files import is_table, open_table, saved_calibration
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data import Records
 from ppsets_core.data.counts import DescribedRecords, Selection, select
 from ppsets_core.data.source import is_data_set
 from ppsets_core.errors import InputError
-from ppsets_core.ledger import Ledger
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import FULL, OWN_VIEW, Check, Line, Promise, check_counts
 from ppsets_core.method.plan import DIAGNOSIS
@@ -94,10 +93,7 @@ def _xrays(args: argparse.Namespace, calibration: BaseCalibration) -> Records:
 
 
 def _release(args: argparse.Namespace, records: DescribedRecords, calibration: BaseCalibration) -> int:
-    ledger = Ledger(args.ledger)
-    name = args.dataset or Path(args.patients).stem
-    account = known(ledger.account_for(records, name, args.budget), name)
-    say_who_is_charged(records, account)
+    ledger, account = payer(args, Path(args.patients).stem, records)
     how = {"per": args.by, "reason": args.reason, "again": args.again}
     check = ledger.check(records, calibration, account, args.epsilon, **how)
     print(_private_json(check, calibration) if args.json else _private_lines(check, calibration))

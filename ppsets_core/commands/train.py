@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, known, say_who_is_charged
+from ppsets_core.commands.account import add_account, payer
 from ppsets_core.commands.files import check_new
 from ppsets_core.commands.options import add_json, add_labels, names_in
 from ppsets_core.errors import InputError
-from ppsets_core.ledger import Ledger
-from ppsets_core.ledger.charging import Nameable
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.progress import ProgressBar
 from ppsets_core.wording import PRIVATE_TRAINING
 
 if TYPE_CHECKING:
     from ppsets_core.model.report import Epoch
-    from ppsets_core.model.train import LastLayerRecipe, Privacy
+    from ppsets_core.model.train import LastLayerRecipe
     from ppsets_core.model.weights import XrayModel
 
 HELP = "train the last layer of a ResNet-18 on labelled X-rays, also with DP-SGD"
@@ -65,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
     if args.dp_epsilon is not None:
         say(PRIVATE_TRAINING)
         privacy = Privacy(args.dp_epsilon, args.dp_delta or 0.1 / len(data), args.clip or 1.0)
-        payment = _payment(args, privacy, data)
+        charged = payer(args, Path(args.data).resolve().stem, data)
+        payment = TrainingPayment(*charged, privacy.epsilon, privacy.delta, reason=args.reason)
     charge = payment.charge if payment else None
     recipe = _recipe(LastLayerRecipe(), args)
     tuned = fine_tune_last_layer(base, data, recipe, privacy=privacy, classes=classes, watch=_show, charge=charge)
@@ -112,10 +111,3 @@ def _show(epoch: "Epoch") -> None:
     held_out = f"  held out: accuracy {epoch.accuracy:.3f}, macro recall {epoch.macro_recall:.3f}"
     shares = "" if math.isnan(epoch.accuracy) else held_out
     say(f"epoch {epoch.epoch}/{epoch.epochs}  loss {epoch.loss:.4f}{shares}")
-
-
-def _payment(args: argparse.Namespace, privacy: "Privacy", data: Nameable) -> TrainingPayment:
-    ledger, name = Ledger(args.ledger), args.dataset or Path(args.data).resolve().stem
-    account = known(ledger.account_named(name, args.budget), name)
-    say_who_is_charged(data, account)
-    return TrainingPayment(ledger, account, privacy.epsilon, privacy.delta, reason=args.reason)

@@ -187,10 +187,10 @@ def test_everything_that_applies_a_threshold_counts_the_same(tmp_path):
 
 def test_novelty_at_the_threshold_is_familiar_in_any_arithmetic():
     """At most 5% may be marked: what is at the threshold but for rounding is not."""
-    threshold = NoveltyThreshold(0.3)
+    threshold = NoveltyThreshold(0.3, "the training's", 0.05, 0.1)
     seen = np.array([0.3, 1 - 0.7, np.float32(0.3), 0.3001, 0.302])
-    assert threshold.unfamiliar(seen).tolist() == [False, False, False, True, True]
-    assert threshold.unfamiliar(seen, True).tolist() == [False, False, False, False, True]
+    assert threshold.unlike(seen).tolist() == [False, False, False, True, True]
+    assert threshold.unlike(seen, True).tolist() == [False, False, False, False, True]
 
 
 @pytest.mark.parametrize("half", [False, True])
