@@ -37,6 +37,9 @@ STYLE = """<style>
 @media (min-width: 769px) and (max-width: 1400px) {
   .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }
 }
+[data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p { color: inherit; }
+[data-testid=stCaptionContainer] { opacity: 0.8; }
+[data-testid^=stBaseButton-primary]:not(:disabled) { background-color: #0072B2; border-color: #0072B2; }
 @media (max-width: 768px) { .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
 # There the sidebar lies over the screen: a screen that was chosen in it would stay hidden.

@@ -39,7 +39,7 @@ _STYLE = """<style>
 .chances div { display: flex; justify-content: space-between }
 .chances .track { height: .5rem; border-radius: .25rem; background: rgba(128, 128, 128, .2); margin-bottom: .3rem }
 .chances .fill { height: 100%; border-radius: .25rem; background: #0072B2 }
-.chances .never { opacity: .6 }
+.chances .never { opacity: .8 }
 </style>"""
 
 

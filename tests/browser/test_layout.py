@@ -1,5 +1,7 @@
 """Narrow windows, the keyboard, labels, and the first address that a new server is asked for."""
 
+import pytest
+
 from tests.browser import driving as ui
 from tests.browser.server import serve
 
@@ -45,3 +47,17 @@ def test_in_a_narrow_window_nothing_runs_over_the_edge_and_every_control_has_a_n
         ui.visit(wide, app)
         ui.go_to(wide, "Calibrate")
         assert wide.evaluate(RIGHT_EDGE) > 200
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_screen_and_each_has_its_own_title(app, new_page, scheme):
+    """Contrast, names, headings and alternative texts by WCAG, as axe-core checks them."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed.").Axe()
+    page, found, titles = new_page(color_scheme=scheme), {}, set()
+    for screen in SCREENS:
+        ui.visit(page, app, screen)
+        titles.add(page.title())
+        for one in axe.run(page).response["violations"]:
+            found[screen, one["id"]] = [node["html"][:150] for node in one["nodes"]]
+    assert found == {}
+    assert len(titles) == len(SCREENS)
