@@ -40,6 +40,7 @@ class Recipe:
     momentum: float = 0.9
     augment: bool = False
     he_start: bool = False  # first weights after He; PyTorch's are smaller and start slowly under DP-SGD
+    averaging: float = 0.0  # the weights are a running average over the steps, which forgets this slowly; 0: the last
     privacy: Privacy | None = None
     seed: int = 0
 
@@ -54,7 +55,9 @@ class Recipe:
 
 RECIPES = {
     "plain": Recipe(epochs=90, learning_rate=0.1, augment=True),
-    "private": Recipe(45, 0.4, sample_rate=0.02, he_start=True, privacy=Privacy(EPSILON, DELTA, clip=1.0)),
+    "private": Recipe(
+        40, 0.8, sample_rate=0.02, he_start=True, averaging=0.99, privacy=Privacy(EPSILON, DELTA, clip=1.0)
+    ),
 }
 
 
@@ -95,10 +98,10 @@ def train(data: Images, recipe: Recipe, progress: Progress | None = None) -> tup
         optimiser = torch.optim.SGD(network.parameters(), recipe.learning_rate, recipe.momentum)
         if recipe.privacy is None:
             found: dict[str, Any] = {}
-            _run(data, recipe, optimiser, _plain_step(network, optimiser, recipe, data), generator, progress)
+            _run(data, recipe, network, optimiser, _plain_step(network, optimiser, recipe, data), generator, progress)
         else:
             step, found = _private_step(network, optimiser, recipe, data, generator)
-            _run(data, recipe, optimiser, step, generator, progress)
+            _run(data, recipe, network, optimiser, step, generator, progress)
             found["epsilon spent"] = round(_spent(found.pop("accountant"), recipe.privacy.delta), 4)
         return network.eval(), found
     finally:
@@ -191,18 +194,26 @@ def _spent(accountant: Any, delta: float) -> float:
 def _run(
     data: Images,
     recipe: Recipe,
+    network: nn.Module,
     optimiser: torch.optim.Optimizer,
     step: Step,
     generator: torch.Generator,
     progress: Progress | None,
 ) -> None:
+    """Make all steps; with averaging, leave the average of the weights in the network (it costs no privacy)."""
+    average, made = {name: value.clone() for name, value in network.state_dict().items()}, 0
     for epoch in range(1, recipe.epochs + 1):
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate_in(epoch)
         for _ in range(recipe.steps_per_epoch):
             step(_poisson_batch(data, recipe, generator))
+            made += 1
+            kept = min(recipe.averaging, made / (made + 9))  # the first steps are soon forgotten
+            for name, value in network.state_dict().items():
+                average[name].mul_(kept).add_(value, alpha=1 - kept)
         if progress:
             progress(epoch, recipe.epochs)
+    network.load_state_dict(average)
 
 
 def _poisson_batch(data: Images, recipe: Recipe, generator: torch.Generator) -> Pieces:
