@@ -55,13 +55,13 @@ def show_map(records: PublicRecords | None) -> None:
     if complete is not None:
         _draw(complete)
         return
+    if wanted.per is None or len(records.classes) <= QUICK_CLASSES:
+        _draw(_coarse(wanted, labelled))  # before the whole map, which would take half of its time
     settings = (wanted.n, wanted.rule, wanted.per)
     asked_before = st.session_state.get(_ASKED) == wanted
     if not asked_before or (not is_running(_JOB) and st.button("Draw the whole map", key="map_again")):
         st.session_state[_ASKED] = wanted
         start_job(_JOB, lambda told: (wanted, tradeoff_map(labelled, *settings[:2], per=settings[2], progress=told)))
-    if wanted.per is None or len(records.classes) <= QUICK_CLASSES:
-        _draw(_coarse(wanted, labelled))
     if is_running(_JOB):
         show_progress(_JOB, "Points planned:")
 
