@@ -45,7 +45,7 @@ def test_what_one_browser_is_shown_no_other_can_fetch(new_page, app):
     address = download.value.url
     assert "/media/" in address
     assert page.request.get(address).status == 200
-    ui.visit(other, app)
+    ui.visit(other, app, "explore")  # a screen that does not offer the same file
     assert other.request.get(address).status == 404
     assert status(app.url, urlsplit(address).path) == 404
 
