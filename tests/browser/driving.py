@@ -120,6 +120,12 @@ def get_sets(page, *files) -> None:
     settle(page)
 
 
+def first_card(page) -> dict[str, float]:
+    """Where the first card lies in the window, not scrolled."""
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
+    return page.locator(CARDS).first.bounding_box()
+
+
 def look(page, nth: int = 0) -> None:
     """Open the viewer by a card's picture, which its name's button reaches over."""
     page.locator(CARDS).nth(nth).locator("[class*=st-key-look-] button").press("Enter")

@@ -113,14 +113,16 @@ def test_sessions_left_behind_are_let_go(counted, new_page):
     One of them holds about 1.7 MB (its zip, small pictures, the state of its widgets): the bound is below what keeping
     a single one would add."""
     app, alive = counted
-    page = demo_page(app, new_page)
+    page = calibrated_page(app, new_page)
     seen = []
     for turn in range(ONE + LEFT):
         if turn >= ONE:
             page.context.close()
-            page = demo_page(app, new_page)
+            page = calibrated_page(app, new_page)
         elif turn:
+            ui.press(page, ui.CHANGE)
             ui.press(page, re.compile("^Remove xrays-of"))
+            page.keyboard.press("Escape")
         for _ in classifying(page, turn, 20):
             pass
         seen.append(alive())
@@ -134,10 +136,10 @@ def test_sessions_left_behind_are_let_go(counted, new_page):
     assert end - again < ROOM
 
 
-def demo_page(app: App, new_page):
+def calibrated_page(app: App, new_page):
     page = new_page()
     page.set_default_timeout(LONG)
-    ui.demo(page, app)
+    ui.to_diagnose(page, app)
     return page
 
 

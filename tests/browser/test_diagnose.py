@@ -22,7 +22,9 @@ def test_files_dicom_and_what_is_no_x_ray(app, page):
     odd, torn = colour_photo("<b>photo<b> *x*.png"), {**xray_pngs(1, 9)[0], "name": "torn.png"}
     torn["buffer"] = torn["buffer"][:200]
     ui.demo(page, app)
+    assert ui.first_card(page)["y"] < 300, "in the top third of the window"
     ui.get_sets(page, *xray_pngs(2, 0), xray_dicom("scan.dcm", 3, **STUDY), odd, torn)
+    assert ui.first_card(page)["y"] < 450, "below the file that was left out"
     found = ui.kinds(page)
     assert (found["All"], found["Flagged"]) == (4, 1)
     for told in ("1 file was left out", "<b>photo<b> *x*.png", "A colour picture"):
