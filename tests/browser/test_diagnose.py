@@ -77,7 +77,7 @@ def test_a_folder_is_uploaded_whole_and_a_long_run_can_be_cancelled(app, page, t
     ui.upload(page, tmp_path / "clinic")
     page.locator(ui.CARDS).nth(2).wait_for(timeout=240_000)
     ui.sees(page, "1 file was left out")
-    assert page.locator(ui.CARDS).filter(has_text="ward 1/").count() == 1
+    page.locator(ui.CARDS).filter(has_text="ward 1/").wait_for()
     ui.press(page, ui.CHANGE)
     page.get_by_text("Files or a zip", exact=True).click()
     page.locator(FOLDER).first.wait_for(state="detached")
