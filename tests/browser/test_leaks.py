@@ -161,7 +161,7 @@ def test_no_screen_connects_to_anyone_else(new_page, tmp_path):
         page.get_by_role("img", name=re.compile("pixels")).wait_for()
         page.get_by_role("dialog").get_by_role("radio", name="Bacterial pneumonia").press("Enter")
         ui.sees(page, re.compile("not where disease is|Nothing here speaks"))
-        ui.press(page, "Close")
+        ui.press(page, "Close", within=page.get_by_role("dialog"))
         ui.go_to(page, "Explore")
         page.locator(".main-svg").first.wait_for()
         ui.go_to(page, "Model")

@@ -86,7 +86,7 @@ def test_full_resolution_zoom_queue_and_marks(app, new_page):
     page.get_by_role("button", name="Previous X-ray").press("Enter")
     page.get_by_role("img", name="X-ray, 1500 by 1200 pixels").wait_for()
     ui.settle(page)
-    ui.press(page, "Close")
+    ui.press(page, "Close", within=page.get_by_role("dialog"))
     page.locator(ui.CARDS).nth(1).get_by_text("Another diagnosis").wait_for()
     assert ui.fits(page, 400)
     page.set_viewport_size({"width": 1280, "height": 900})
