@@ -19,7 +19,7 @@ class Paper:
     name = "paper"
     label = "paper's rule"
     sentence = "As published."
-    grid = tuple(int(m) for m in np.unique(np.round(np.logspace(2, 6, 50))))
+    grid = tuple(sorted({int(m) for m in np.round(np.logspace(2, 6, 50))}))
     has_gamma = True
 
     def candidates(

@@ -87,7 +87,7 @@ class Sharp:
     name = "sharp"
     label = "sharp rule"
     sentence = "Same guarantee, smaller sets."
-    grid = tuple(int(m) for m in np.unique(np.round(np.logspace(1, 6, 60))))
+    grid = tuple(sorted({int(m) for m in np.round(np.logspace(1, 6, 60))}))
     has_gamma = False
 
     def candidates(
