@@ -1,1 +1,1 @@
-"""A package of its own: diffprivlib, for one, installs another `tests`, which would hide a folder without this file."""
+"""This file makes `tests` a package, so that one which a library installs (diffprivlib does) cannot hide it."""

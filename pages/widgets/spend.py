@@ -68,7 +68,7 @@ class Spending:
 
     @property
     def asked(self) -> Asked:
-        """What the ledger is told of the click; the click on a repeat's box insists."""
+        """Arguments for the ledger. A click below the notice of a repeat pays again."""
         return {"request": self.request, "reason": self.reason, "again": bool(self.repeats)}
 
     def carry_out(self, spend: Callable[["Spending"], Any]) -> None:

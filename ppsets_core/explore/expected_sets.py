@@ -70,8 +70,8 @@ def _conformal(scores: np.ndarray, times: np.ndarray, alpha: float) -> np.ndarra
 
 
 class _Curves:
-    """For each class at any threshold: the share of all records that have it in their set, of its own, and if asked
-    for of those of each class."""
+    """How often each class is in a set, at any threshold: among all records, among records of that class and, if asked,
+    among the records of every class."""
 
     def __init__(self, records: Labelled, by_class: bool = False) -> None:
         self.labels, self.classes, self.scores = records.labels, records.probabilities.shape[1], records.scores

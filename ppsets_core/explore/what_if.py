@@ -31,7 +31,7 @@ class Choice:
     per: str | None = None
 
     def at(self, over: str, value: float) -> "Choice":
-        """The same with another ε, α or n."""
+        """Replace ε, α or n, which `over` names."""
         return replace(self, **{over: int(value) if over == "n" else value})  # type: ignore[arg-type]
 
 

@@ -54,7 +54,7 @@ def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
         drawn(100),
         simulate(np.linspace(0, 1, 1000), plan(1000, 0.1, 1.0), np.random.default_rng(0)),
     ],
-    ids=["all familiar to its own", "too few for its own", "none of its own"],
+    ids=["private threshold near 1", "too few records", "no private threshold"],
 )
 def test_the_public_threshold_applies_whatever_the_calibration(results, calibration, monkeypatch):
     public = NoveltyThreshold(0.0, TRAINED_ON, 0.03, 0.05)

@@ -92,7 +92,7 @@ def can_be_scored(records: DescribedRecords) -> bool:
 
 
 def scored(records: DescribedRecords, score: ClassScore) -> DescribedRecords:
-    """The same records by this score."""
+    """Score records again, where they have probabilities to do it from."""
     if not isinstance(records, Records) or records.probabilities is None or records.labels is None:
         return records
     return replace(records, scores=score.of_labels(records.probabilities, records.labels), score=score)
