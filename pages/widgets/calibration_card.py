@@ -2,14 +2,12 @@
 
 import streamlit as st
 
-from pages.widgets.guard import guarded
 from pages.widgets.session import active_calibration, open_ledger, set_active_calibration, warn_of_other_model
 from pages.widgets.text import as_text, offer_download
 from ppsets_core import Calibration, LedgerError, Simulation
 from ppsets_core.ledger.accounts import WITHDRAWN
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.calibration import calibration_report, payer_of
-from ppsets_core.reports.registry import CURATOR_KINDS, Deployment, registry_yaml
 from ppsets_core.wording import SIMULATED, describe, familiar_or_not, guarantee, meaning, names_of, needed, scope
 
 MOST_SHOWN = 6
@@ -98,25 +96,3 @@ def take_up_last_release() -> None:
 def taken_up() -> str:
     """Which release this session began with, as plain text that is yet to be escaped; '' where it was none."""
     return st.session_state.get(_TAKEN_UP, "")
-
-
-@guarded()
-def offer_registry_entry(calibration: BaseCalibration, key: str) -> None:
-    """Only for a private release; nothing is sent anywhere."""
-    if not isinstance(calibration, Calibration) or calibration.is_trivial or not calibration.date:
-        return
-    with st.expander("An entry for OpenDP's registry of deployments"):
-        st.caption(
-            "The registry lists who releases what under differential privacy. This fills in its form, without the data "
-            "set's name, as a file for you to read and send; nothing is sent from here."
-        )
-        left, right = st.columns(2)
-        curator = left.text_input("Who publishes it", key=f"{key}_curator", persist_state="session")
-        kind = right.selectbox("What they are", CURATOR_KINDS, key=f"{key}_kind", persist_state="session")
-        region = left.text_input("Region of the records", key=f"{key}_region", persist_state="session")
-        author = right.text_input("Who answers for the entry", key=f"{key}_author", persist_state="session")
-        if not (curator.strip() and region.strip() and author.strip()):
-            st.info("Fill in all four to get the file.")
-            return
-        entry = registry_yaml(calibration, Deployment(curator, kind, region, author))
-        offer_download("Download entry (YAML)", entry, "registry-entry.yaml", key=f"{key}_registry")

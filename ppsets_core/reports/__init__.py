@@ -1,1 +1,1 @@
-"""What is handed over: reports to read and print, a registry entry, structured reports for DICOM images."""
+"""What is handed over: reports to read and print, and structured reports for DICOM images."""

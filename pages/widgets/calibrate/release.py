@@ -5,7 +5,7 @@ import streamlit as st
 from pages.widgets.budgets import RAISE
 from pages.widgets.calibrate.plans import by_diagnosis
 from pages.widgets.calibrate.sources import Reading, counting
-from pages.widgets.calibration_card import offer_registry_entry, show_calibration
+from pages.widgets.calibration_card import show_calibration
 from pages.widgets.person import may
 from pages.widgets.session import bundled_scores, open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
@@ -37,7 +37,6 @@ def release_step(reading: Reading, records: DescribedRecords, planned: Plan, bud
             for one in ledger.releases(released.terms.account.name):
                 if one.calibration == released.result:
                     publish_step(one)
-            offer_registry_entry(released.result, key="released")
         st.markdown("**Another release from these records**")
     account = choose_account(ledger, reading.name, budget, key=reading.id)
     if account is None:
