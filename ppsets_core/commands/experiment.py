@@ -4,7 +4,6 @@ import argparse
 import shlex
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from ppsets_core.commands import say
 from ppsets_core.commands.files import make_folder
@@ -36,10 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_json(options, "the JSON on standard output, instead of tables")
         if name in WITH_SPLITS:
             options.add_argument("--splits", type=int, help="number of random splits (default: as in the docs)")
-        if name == "two-by-two":
-            options.add_argument(
-                "--train", type=Path, help="train both networks anew (hours) on CIFAR-10 in this folder"
-            )
         if name == "three-xrays":
             options.add_argument("--xrays", help="X-rays to show: a folder, a zip or a file; else synthetic ones")
 
@@ -58,10 +53,10 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     """Compute, write `NAME.json`, `NAME.html` and where a browser is found `NAME.png`, and print what was found."""
     from ppsets_core.explore.page import draw_page, write_page
 
-    given = {option: getattr(args, option, None) for option in ("splits", "train", "xrays")}
+    given = {option: getattr(args, option, None) for option in ("splits", "xrays")}
     given = {option: value for option, value in given.items() if value is not None}
     experiment = import_module(f"ppsets_core.experiments.{name.replace('-', '_')}")
-    result = experiment.run(seed=args.seed, progress=ProgressBar(name), **_options(given, args.seed, out))
+    result = experiment.run(seed=args.seed, progress=ProgressBar(name), **given)
     findings, figures = experiment.findings(result), experiment.figures(result)
     words = [f"--{option} {shlex.quote(str(value))}" for option, value in {"seed": args.seed, **given}.items()]
     text = findings.as_json(" ".join(["python -m ppsets_core experiment", name, *words]))
@@ -76,13 +71,3 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     if picture is None:
         say("No picture was drawn: that takes Chromium or Chrome. The page shows the same.")
     say(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}")
-
-
-def _options(given: dict[str, Any], seed: int, out: Path) -> dict[str, Any]:
-    """The experiment's own arguments; training happens here, and the experiment takes what it wrote."""
-    if "train" not in given:
-        return given
-    from ppsets_core.experiments.two_by_two_training import train_both
-
-    others = {option: value for option, value in given.items() if option != "train"}
-    return others | {"folder": train_both(given["train"], out, seed, ProgressBar)}

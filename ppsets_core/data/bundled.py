@@ -22,9 +22,9 @@ def bundled_xrays() -> Records:
     return read_scores(SYNTHETIC, "synthetic X-rays", labels="optional")
 
 
-def bundled_cifar10(training: str = "plain", folder: Path = ASSETS) -> Records:
+def bundled_cifar10(training: str = "plain") -> Records:
     """Opacus' network's probabilities for CIFAR-10's 10,000 test images; `training` is "plain" or "private"."""
-    return _bundled(cifar10_file(folder, training), "CIFAR-10")
+    return _bundled(cifar10_file(ASSETS, training), "CIFAR-10")
 
 
 def cifar10_file(folder: Path, training: str) -> Path:

@@ -2,14 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import CIFAR10_MODELS, bundled_cifar10
-from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table, joined, outcome_numbers, standard_error, with_rule
 from ppsets_core.explore import label_of, part_of
 from ppsets_core.explore.labelled import Labelled
@@ -61,32 +59,25 @@ class TwoByTwo:
         return self.cells[PLAIN, rule].mean_size - self.cells[PLAIN, PLAIN].mean_size
 
 
-def run(*, seed: int = 0, splits: int = 1000, progress: Progress | None = None, folder: Path = ASSETS) -> TwoByTwo:
-    """Random splits of CIFAR-10's test images, the same for both networks; `folder` holds the softmax of each."""
+def run(*, seed: int = 0, splits: int = 1000, progress: Progress | None = None) -> TwoByTwo:
+    """Random splits of CIFAR-10's test images, the same for both networks (trained by tools/train_cifar10.py)."""
     settings = [Setting(ALPHA, EPSILON, method) for method in RULES]
     cells: dict[tuple[str, str], Cell] = {}
     accuracy: dict[str, float] = {}
     for place, model in enumerate(CIFAR10_MODELS):
-        records = Labelled.of(bundled_cifar10(model, folder))
+        records = Labelled.of(bundled_cifar10(model))
         accuracy[model] = records.top_accuracy()
         step = part_of(progress, place, len(CIFAR10_MODELS))
         rng = np.random.default_rng(seed)
         results = random_splits(records.probabilities, records.labels, N, settings, splits, rng, progress=step)
         for cell in _cells(model, results):
             cells[cell.training, cell.calibration] = cell
-    return TwoByTwo(accuracy, cells, _training_facts(folder / TRAINING_FACTS))
+    return TwoByTwo(accuracy, cells, json.loads((ASSETS / TRAINING_FACTS).read_text(encoding="utf-8")))
 
 
 def _cells(model: str, results: list[SplitResult]) -> list[Cell]:
     private = [Cell(model, result.plan.method, result.private) for result in results]
     return [*private, Cell(model, PLAIN, results[0].nonprivate)]
-
-
-def _training_facts(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise FileError(f"{path} is missing or damaged. Train anew with `experiment two-by-two --train`.") from error
 
 
 def findings(found: TwoByTwo) -> Findings:

