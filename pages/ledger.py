@@ -48,14 +48,14 @@ def main() -> None:
         raise_budget_step(ledger, accounts)
     _releases(ledger)
     with st.expander("Budgets as they were set and raised"):
-        rows = [_entry(one, {"budget": shown(one.budget)}) for one in reversed(ledger.budget_changes())]
+        rows = [_entry(one, {"budget": shown(one.budget)}) for one in reversed(ledger.snapshot().budget_changes)]
         st.dataframe(rows, hide_index=True, alt="Every budget as it was set or raised, newest first")
     _refusals(ledger)
 
 
 def _spending(ledger: Ledger) -> None:
     st.header("Spending over time", anchor=False)
-    changes = ledger.budget_changes()
+    changes = ledger.snapshot().budget_changes
     names = list(dict.fromkeys(change.account for change in changes))
     chosen = ALL
     if len(names) > 1:
@@ -107,7 +107,7 @@ def _use_again(releases: list[Release]) -> None:
 
 
 def _refusals(ledger: Ledger) -> None:
-    if not (refusals := ledger.refusals()):
+    if not (refusals := ledger.snapshot().refusals):
         return
     with st.expander("Releases that were refused"):
         st.caption(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core.xrays.coronahack import SPLIT
+from ppsets_core.model.folder_records import SPLIT
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
 _PLACES = [_CHECKOUT / "coronahack", *(parent / "shared" / "coronahack" for parent in _CHECKOUT.parents)]

@@ -12,7 +12,7 @@ from ppsets_core.data.bundled import SYNTHETIC
 from ppsets_core.model.prediction import FolderPrediction, predict_folder
 from ppsets_core.model.weights import XrayModel, load_model
 from ppsets_core.xrays import read_folder
-from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack
+from tools.coronahack import HELD_OUT, read_coronahack
 
 _SEED = 20
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ppsets_core.data.bundled import CORONAHACK, SYNTHETIC
 from ppsets_core.data.source import read_scores
+from ppsets_core.model.folder_records import SPLIT
 from ppsets_core.model.gate import load_fit
 from ppsets_core.model.novelty import BUNDLED as NOVELTY
 from ppsets_core.model.novelty import load_statistics
@@ -20,8 +21,8 @@ from ppsets_core.model.report import ModelReport, report
 from ppsets_core.model.weights import load_model
 from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS
 from ppsets_core.places import MODELS
-from ppsets_core.xrays.coronahack import HELD_OUT, SPLIT
 from tools.bundled_scores import synthetic_rows
+from tools.coronahack import HELD_OUT
 
 CARD = MODELS / "README.md"
 

@@ -25,8 +25,8 @@ from ppsets_core.model.training_set import (
     read_training_set,
 )
 from ppsets_core.model.weights import XrayModel, save_model
-from ppsets_core.xrays.coronahack import read_coronahack
 from tools.augmentation import augment
+from tools.coronahack import read_coronahack
 from tools.teachers import KEPT, resized
 
 EPOCHS, BATCH, RATE, DECAY, AVERAGE, WARM_UP = 34, 40, 4.5e-4, 0.05, 0.995, 150

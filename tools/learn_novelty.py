@@ -15,7 +15,7 @@ from ppsets_core.model.novelty import Statistics, straightened
 from ppsets_core.model.prediction import batches
 from ppsets_core.model.weights import XrayModel, load_model
 from ppsets_core.xrays import Picture, XrayFolder
-from ppsets_core.xrays.coronahack import read_coronahack
+from tools.coronahack import read_coronahack
 from tools.training_xrays import patient_folds
 
 POWER, SHRINKAGE = 0.5, 0.05

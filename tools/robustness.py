@@ -14,9 +14,9 @@ from PIL import Image
 from ppsets_core.model.gate import why_not_a_chest_xray
 from ppsets_core.model.prediction import predict
 from ppsets_core.model.weights import XrayModel, load_model
-from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack
 from ppsets_core.xrays.folder import Xray
 from ppsets_core.xrays.picture import read_picture
+from tools.coronahack import HELD_OUT, read_coronahack
 
 XRAYS, SEED = 300, 0
 Alteration = Callable[[np.ndarray], bytes]

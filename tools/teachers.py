@@ -17,8 +17,8 @@ from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from ppsets_core.model.training_set import TrainingSet, class_weights, read_training_set
-from ppsets_core.xrays.coronahack import read_coronahack
 from tools.augmentation import augment
+from tools.coronahack import read_coronahack
 from tools.training_xrays import patient_folds
 
 KEPT = 224

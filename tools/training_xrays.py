@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from ppsets_core.errors import FileError
-from ppsets_core.xrays.coronahack import read_coronahack
+from tools.coronahack import read_coronahack
 
 SIDE = 256
 

@@ -68,7 +68,7 @@ def _run_parts(args: argparse.Namespace) -> int:
     """Write a data set part by part; parts that are there are kept, so that a run may be stopped and repeated."""
     from ppsets_core.model import load_model
     from ppsets_core.model.folder_records import patients_note
-    from ppsets_core.model.scored_parts import is_written, plan_parts, read_part, write_part, write_refused
+    from ppsets_core.model.scored_parts import plan_parts, read_part, write_part, write_refused
     from ppsets_core.xrays import read_folder
 
     out = Path(args.out)
@@ -80,13 +80,13 @@ def _run_parts(args: argparse.Namespace) -> int:
     try:
         out.mkdir(parents=True, exist_ok=True)
         jobs = plan_parts(folder, model, weights, out)
-        waiting = [job for job in jobs if not is_written(job)]
+        waiting = [job for job in jobs if not (job.path.exists() and read_part(job))]
         steps = ProgressBar(f"Parts scored, {len(jobs) - len(waiting)} of {len(jobs)} were there")
         with executor_for(args) as executor:
             tasks = [(job, executor is not IN_PROCESS) for job in waiting]
             for _ in map_tasks(write_part, tasks, executor, steps):
                 pass
-        parts = [read_part(job.path) for job in jobs]
+        parts = [read_part(job) for job in jobs]
         refused = [*folder.refused, *(one for part in parts for one in part.refused)]
         write_refused(out, refused)
     except OSError as error:

@@ -48,8 +48,17 @@ class Account:
         return amount(epsilon) <= self.budget
 
 
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """When something happened, by whom and why."""
+
+    time: str
+    actor: Actor | None = None
+    reason: str | None = None
+
+
 @dataclass(frozen=True)
-class Release:
+class Release(Event):
     """One charge. Without a result it is being drawn, or was interrupted: spent, and not released.
 
     `kind`: what was drawn, a calibration, a check or a training. `counted_by`: "patient" if it counts for the patients
@@ -59,12 +68,9 @@ class Release:
     id: int
     account: str
     epsilon: Decimal
-    time: str
     kind: str = CALIBRATION
     delta: Decimal = Decimal(0)
     counted_by: str = "account"
-    actor: Actor | None = None
-    reason: str | None = None
     result: str | None = None
 
     @cached_property
@@ -101,38 +107,29 @@ class Release:
 
 
 @dataclass(frozen=True)
-class BudgetChange:
+class BudgetChange(Event):
     """A budget as it was set or raised."""
 
     account: str
     budget: Decimal
-    time: str
-    actor: Actor | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Refusal(Event):
     """A release that was asked for and refused because someone had no room for it within the budget of that time."""
 
     account: str
     budget: Decimal
     epsilon: Decimal
-    time: str
     kind: str
-    actor: Actor | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True)
-class ShelfChange:
+class ShelfChange(Event):
     """A release put on the shelf (`kind` "published") or taken off it ("withdrawn"); `release` is its number."""
 
     kind: str
     release: int
-    time: str
-    actor: Actor | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -225,16 +222,9 @@ def who_and_why(actor: Actor | None, reason: str | None) -> dict[str, str]:
 
 
 def _release(body: dict[str, Any], result: str | None) -> Release:
-    return Release(
-        id=body["number"],
-        account=body["account"],
-        epsilon=Decimal(body["epsilon"]),
-        kind=body["kind"],
-        delta=Decimal(body["delta"]),
-        counted_by="patient" if body["counted_by"] == "patient" else "account",  # others: one version back
-        result=result,
-        **_signed(body),
-    )
+    epsilon, delta = Decimal(body["epsilon"]), Decimal(body["delta"])
+    counted_by = "patient" if body["counted_by"] == "patient" else "account"  # others: one version back
+    return Release(body["number"], body["account"], epsilon, body["kind"], delta, counted_by, result, **_signed(body))
 
 
 def _signed(body: dict[str, Any]) -> dict[str, Any]:

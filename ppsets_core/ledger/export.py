@@ -8,7 +8,7 @@ import io
 import json
 
 from ppsets_core.files.names import plain_cell
-from ppsets_core.ledger.accounts import BudgetChange, Release, ShelfChange
+from ppsets_core.ledger.accounts import Event, Release
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.ledger.ledger import Ledger
 from ppsets_core.method.calibration import Calibration
@@ -33,17 +33,16 @@ def export_csv(ledger: Ledger) -> str:
 
 def export_json(ledger: Ledger) -> str:
     """Accounts, every budget set or raised, every release, and what was published or withdrawn."""
+    seen = ledger.snapshot()
     accounts = [
         {"name": d.name, "budget": shown(d.budget), "spent": shown(d.spent), "left": shown(d.left)}
-        for d in ledger.accounts()
+        for d in seen.accounts
     ]
     changes = [
-        {"dataset": c.account, "budget": shown(c.budget), "time": c.time, **_who(c)} for c in ledger.budget_changes()
+        {"dataset": c.account, "budget": shown(c.budget), "time": c.time, **_who(c)} for c in seen.budget_changes
     ]
-    releases = [_row(release) for release in ledger.releases()]
-    shelf = [
-        {"release": c.release, "change": c.kind, "time": c.time, **_who(c)} for c in ledger.snapshot().shelf_changes
-    ]
+    releases = [_row(release) for release in seen.releases]
+    shelf = [{"release": c.release, "change": c.kind, "time": c.time, **_who(c)} for c in seen.shelf_changes]
     document = {"datasets": accounts, "budgets": changes, "releases": releases, "shelf": shelf}
     return json.dumps(document, indent=2, ensure_ascii=False)
 
@@ -69,7 +68,7 @@ def _row(release: Release) -> dict:
     }
 
 
-def _who(entry: Release | BudgetChange | ShelfChange) -> dict[str, str | None]:
+def _who(entry: Event) -> dict[str, str | None]:
     who = (None, None) if entry.actor is None else (entry.actor.issuer, entry.actor.subject)
     return dict(zip(WHO, (*who, entry.reason), strict=True))
 

@@ -18,9 +18,7 @@ from ppsets_core.ledger.accounts import (
     WITHDRAWN,
     Account,
     Actor,
-    BudgetChange,
     Published,
-    Refusal,
     Release,
     Snapshot,
     snapshot_of,
@@ -94,11 +92,15 @@ class Ledger:
 
     def account(self, name: str) -> Account:
         """The account of that name, however it is spelt."""
-        return _account(self.snapshot(), name)
+        return _account(self._payers(), name)
 
     def account_names(self) -> list[str]:
         """The names of all accounts that may be charged, to choose from."""
-        return [account.name for account in self.snapshot().accounts]
+        return [account.name for account in self._payers().accounts]
+
+    def _payers(self) -> Snapshot:
+        """Where the accounts that may be charged are looked up."""
+        return self.snapshot()
 
     def releases(self, account: str | None = None) -> list[Release]:
         """All charges in the order they were made, or those to one account, by name."""
@@ -117,12 +119,6 @@ class Ledger:
 
     def _calibrations(self) -> list[Calibration]:
         return [one.calibration for one in self.releases() if one.calibration is not None]
-
-    def budget_changes(self) -> tuple[BudgetChange, ...]:
-        return self.snapshot().budget_changes
-
-    def refusals(self) -> tuple[Refusal, ...]:
-        return self.snapshot().refusals
 
     def loss_in_words(self, account: str) -> str:
         """What any one patient has lost at most through releases under this name, to print or to say.
@@ -153,7 +149,7 @@ class Ledger:
     def account_named(self, name: str, budget: float | str | Decimal | None = None) -> Account | None:
         """The account of that name, however it is spelt; else a new one with that budget; None without a budget."""
         name = _checked_name(name)
-        found = self.snapshot().account(name)
+        found = self._payers().account(name)
         if found is None:
             return None if budget is None else Account(name, amount(budget), Decimal(0), is_new=True)
         if budget is not None and amount(budget) != found.budget:
@@ -278,7 +274,6 @@ class Ledger:
         and the refusal is recorded. A request that was charged before is returned with its result.
         """
         because = self._sign(CURATOR, asked)
-        _check_account(account)
         self._check_opening(account)
         price = price_of(cohort, amount(epsilon), delta)
         request = asked.get("request") or uuid.uuid4().hex
@@ -407,14 +402,10 @@ def _check_payment(records: Countable, account: Account, asked: Asked) -> None:
         raise TypeError(f"A release has no argument '{unknown[0]}'.")
     if not hasattr(records, "counts"):
         raise InputError("A release is made from records, as `read_scores` returns them, not from bare scores.")
-    _check_account(account)
-    check_binding(records.unit, records.model, account.name)
-    check_names(records.classes, "The classes")  # what is paid for must be readable afterwards
-
-
-def _check_account(account: object) -> None:
     if not isinstance(account, Account):
         raise LedgerError("A release needs an account to charge: `account_for` with a name and a budget gives one.")
+    check_binding(records.unit, records.model, account.name)
+    check_names(records.classes, "The classes")  # what is paid for must be readable afterwards
 
 
 def _checked_name(name: str) -> str:

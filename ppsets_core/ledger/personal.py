@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 
 from ppsets_core.access import CURATOR, STEWARD, VIEWER, Person
 from ppsets_core.errors import AccessError
@@ -27,14 +26,9 @@ class PersonalLedger(Ledger):
         whole, person = self._ledger.snapshot(), self._person()
         return whole if person.has(STEWARD) and not person.is_expired() else _own(whole, _actor(person))
 
-    def account(self, name: str) -> Account:
-        return self._ledger.account(name) if self._charges() else super().account(name)
-
-    def account_named(self, name: str, budget: float | str | Decimal | None = None) -> Account | None:
-        return self._ledger.account_named(name, budget) if self._charges() else super().account_named(name, budget)
-
-    def account_names(self) -> list[str]:
-        return self._ledger.account_names() if self._charges() else super().account_names()
+    def _payers(self) -> Snapshot:
+        person = self._person()
+        return self._ledger.snapshot() if person.has(CURATOR) or person.has(STEWARD) else self.snapshot()
 
     def loss_in_words(self, account: str) -> str:
         return self._ledger.loss_in_words(self.account(account).name)
@@ -46,11 +40,6 @@ class PersonalLedger(Ledger):
     def _calibrations(self) -> list[Calibration]:
         """Everyone's: anyone with a release may know whether it was changed."""
         return self._ledger._calibrations()
-
-    def _charges(self) -> bool:
-        """Whether this person may know which accounts there are."""
-        person = self._person()
-        return person.has(CURATOR) or person.has(STEWARD)
 
     # Changing
 

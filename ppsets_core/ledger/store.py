@@ -241,9 +241,9 @@ class Store:
                 self._create()
         except OSError as error:
             raise LedgerError(f"The ledger {self.path} cannot be opened or made ({error.strerror}).") from None
-        self._check_layout()
-        self.key = read_key(self._key_path)
         with self._transaction("BEGIN") as db:
+            self._check_layout(db)
+            self.key = read_key(self._key_path)
             self._check_key(db)
 
     @contextmanager
@@ -310,23 +310,21 @@ class Store:
                 head_path(self.path).unlink(missing_ok=True)
             raise
 
-    def _check_layout(self) -> None:
+    def _check_layout(self, db: sqlite3.Connection) -> None:
         """Refuse a file that is damaged, no ledger, or of another version."""
-        with self._transaction("BEGIN") as db:
-            if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-                raise LedgerError(
-                    f"{self.path} is another program's database, not a ledger. Choose another file for the ledger."
-                )
-            version = dict(db.execute("SELECT name, value FROM meta")).get("version")
-            if version != VERSION:
-                raise LedgerError(
-                    f"The ledger {self.path} was changed, or written by another version of this program. "
-                    "Nothing was released. Use that version with it, or restore the ledger from a backup."
-                )
-            for table in ("meta", "entries"):  # cohorts may be large: they are checked when they are charged
-                (found,) = db.execute(f"PRAGMA integrity_check('{table}')").fetchone()
-                if found != "ok":
-                    raise LedgerError(f"The ledger {self.path} is damaged. {RESTORE}")
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            raise LedgerError(
+                f"{self.path} is another program's database, not a ledger. Choose another file for the ledger."
+            )
+        if dict(db.execute("SELECT name, value FROM meta")).get("version") != VERSION:
+            raise LedgerError(
+                f"The ledger {self.path} was changed, or written by another version of this program. "
+                "Nothing was released. Use that version with it, or restore the ledger from a backup."
+            )
+        for table in ("meta", "entries"):  # cohorts may be large: they are checked when they are charged
+            (found,) = db.execute(f"PRAGMA integrity_check('{table}')").fetchone()
+            if found != "ok":
+                raise LedgerError(f"The ledger {self.path} is damaged. {RESTORE}")
 
     def _check_key(self, db: sqlite3.Connection) -> None:
         row = db.execute("SELECT value FROM meta WHERE name = 'key_check'").fetchone()

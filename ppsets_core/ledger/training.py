@@ -2,61 +2,47 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from ppsets_core.errors import LedgerError
 from ppsets_core.ledger.accounts import TRAINING, Account, Release
-from ppsets_core.ledger.ledger import Ledger
+from ppsets_core.ledger.ledger import Asked, Ledger
 
 
+@dataclass
 class TrainingPayment:
     """One training, one charge. `charge` is what training calls before it begins and `keep` after it has ended; what
     comes out may be handed over only then."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        account: Account,
-        epsilon: float,
-        delta: float,
-        *,
-        request: str | None = None,
-        reason: str | None = None,
-    ) -> None:
-        self._ledger, self._account, self._price = ledger, account, (epsilon, delta)
-        self._request, self._reason = request, reason
-        self._charged: Release | None = None
-        self._kept = False
-
-    @property
-    def payer(self) -> str | None:
-        """The account that was charged."""
-        return None if self._charged is None else self._charged.account
+    ledger: Ledger
+    account: Account
+    epsilon: float
+    delta: float
+    request: str | None = None
+    reason: str | None = None
+    charged: Release | None = field(default=None, init=False)
+    _kept: bool = field(default=False, init=False)
 
     @property
     def is_wasted(self) -> bool:
         """Whether it was charged and nothing has come out, at least not yet."""
-        return self._charged is not None and not self._kept
+        return self.charged is not None and not self._kept
 
     def charge(self, patients: Sequence[str | None]) -> None:
         """Charge, before training begins; a request that was charged before pays for no second training.
 
         patients: one entry per X-ray, as `cohort_of_patients` takes them.
         """
-        epsilon, delta = self._price
-        charged = self._ledger.charge(
-            *(self._ledger.cohort_of_patients(patients), epsilon, self._account),
-            kind=TRAINING,
-            delta=delta,
-            request=self._request,
-            reason=self._reason,
-        )
-        if charged.result is not None or self._charged is not None:
+        asked: Asked = {"request": self.request, "reason": self.reason}
+        whom = self.ledger.cohort_of_patients(patients)
+        charged = self.ledger.charge(whom, self.epsilon, self.account, kind=TRAINING, delta=self.delta, **asked)
+        if charged.result is not None or self.charged is not None:
             raise LedgerError("This training was paid for and carried out before; another one costs ε anew.")
-        self._charged = charged
+        self.charged = charged
 
     def keep(self, model: str | None) -> None:
         """The fingerprint of the weights that came out."""
-        if self._charged is None:
+        if self.charged is None:
             raise LedgerError("This training was not paid for. Nothing was released.")
-        self._ledger.keep_result(self._charged, json.dumps({"kind": TRAINING, "model": model}))
+        self.ledger.keep_result(self.charged, json.dumps({"kind": TRAINING, "model": model}))
         self._kept = True

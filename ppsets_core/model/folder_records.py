@@ -1,7 +1,9 @@
-"""A folder's probabilities as records."""
+"""A folder's probabilities as records, without what the bundled model was trained on."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,15 +16,33 @@ from ppsets_core.files import Refused
 from ppsets_core.files.names import same_names
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.xrays.coronahack import is_learnt_from
+from ppsets_core.places import ASSETS
+from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.xrays.labels import SUFFIX
 
 if TYPE_CHECKING:
     from ppsets_core.model import FolderPrediction, XrayModel
 
+SPLIT = ASSETS / "coronahack_split.csv"
+"""CoronaHack by the parts that the bundled model was trained on and never saw."""
+NAMESAKE = re.compile(r" \(\d+\)$")
+"""What a listing adds to a repeated name."""
 LEARNT = (
     "By its name it is one of the CoronaHack X-rays that the bundled model was trained on, and no promise would hold: "
     "the model knows it too well. Use others (assets/coronahack_split.csv says which), or rename it if it is another."
 )
+
+
+def is_learnt_from(name: str) -> bool:
+    """Whether a file is named like an X-ray that the bundled model was trained on, whatever its folder."""
+    name = NAMESAKE.sub("", name.casefold().rsplit("/", 1)[-1])
+    return SUFFIX.sub("", name) in _learnt_from()
+
+
+@lru_cache(maxsize=1)
+def _learnt_from() -> frozenset[str]:
+    rows = parse_labels(SPLIT.read_bytes()) if SPLIT.is_file() else []
+    return frozenset(SUFFIX.sub("", row.file.casefold()) for row in rows if row.split == "train")
 
 
 def label_numbers(

@@ -27,10 +27,8 @@ Watcher = Callable[[Epoch], None]
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """The X-rays whose likeliest class has a probability in (low, high]: what was claimed and what came true."""
+    """The X-rays whose likeliest class has about one probability: what was claimed and what came true."""
 
-    low: float
-    high: float
     count: int
     confidence: float
     accuracy: float
@@ -76,14 +74,8 @@ def report(probabilities: np.ndarray, labels: np.ndarray) -> ModelReport:
 def _reliability(confidence: np.ndarray, right: np.ndarray) -> tuple[ReliabilityBin, ...]:
     bins = np.clip(np.ceil(confidence * RELIABILITY_BINS).astype(int) - 1, 0, RELIABILITY_BINS - 1)
     return tuple(
-        ReliabilityBin(
-            low=number / RELIABILITY_BINS,
-            high=(number + 1) / RELIABILITY_BINS,
-            count=int((bins == number).sum()),
-            confidence=float(confidence[bins == number].mean()),
-            accuracy=float(right[bins == number].mean()),
-        )
-        for number in np.unique(bins).tolist()
+        ReliabilityBin(int(own.sum()), float(confidence[own].mean()), float(right[own].mean()))
+        for own in (bins == number for number in np.unique(bins))
     )
 
 

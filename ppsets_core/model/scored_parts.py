@@ -41,11 +41,10 @@ class PartJob:
 
 @dataclass(frozen=True)
 class Part:
-    """What a part says of itself: how many X-rays it holds, which were left out, and the digest of its job."""
+    """What a part says of itself: how many X-rays it holds, and which were left out."""
 
     rows: int
     refused: tuple[Refused, ...]
-    digest: str
 
 
 def plan_parts(folder: XrayFolder, model: "XrayModel", weights: Path | None, out: Path) -> list[PartJob]:
@@ -65,22 +64,23 @@ def plan_parts(folder: XrayFolder, model: "XrayModel", weights: Path | None, out
     return jobs
 
 
-def is_written(job: PartJob) -> bool:
-    """Whether the part is there and whole; FileError if it is of other X-rays, labels or weights."""
-    if not job.path.exists():
-        return False
-    found = _contents(job.path)
-    if found is None or found.digest != job.digest:
-        raise FileError(
-            f"{job.path} was written for other X-rays, labels or weights. Choose another folder, or remove it."
-        )
-    return True
+def read_part(job: PartJob) -> Part:
+    """The part that is there; FileError if it is damaged, or of other X-rays, labels or weights."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-
-def read_part(path: Path) -> Part:
-    if (found := _contents(path)) is None:
-        raise FileError(f"{path} is damaged. Remove it and repeat the command: the other parts are kept.")
-    return found
+    try:
+        file = pq.ParquetFile(job.path)
+        mark = json.loads((file.schema_arrow.metadata or {})[MARK])
+        part = Part(file.metadata.num_rows, tuple(Refused(*pair) for pair in mark["refused"]))
+        if mark["digest"] == job.digest:
+            return part
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
+        pass
+    raise FileError(
+        f"{job.path} was written for other X-rays, labels or weights, or is damaged. Remove it and repeat the command "
+        "(the other parts are kept), or choose another folder."
+    )
 
 
 def write_part(job: PartJob, one_core: bool = False) -> int:
@@ -162,16 +162,3 @@ def _digest(folder: XrayFolder, fingerprint: str | None, has_patients: bool) -> 
             stamp = []
         digest.update(json.dumps([xray.name, xray.label, xray.patient, stamp]).encode())
     return digest.hexdigest()
-
-
-def _contents(path: Path) -> Part | None:
-    """None if it is no whole part."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-        mark = json.loads((file.schema_arrow.metadata or {})[MARK])
-        return Part(file.metadata.num_rows, tuple(Refused(*pair) for pair in mark["refused"]), mark["digest"])
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
-        return None

@@ -145,23 +145,19 @@ def _read_metadata(metadata: dict[str, str], name: str) -> tuple[tuple[str, ...]
     try:
         facts = json.loads(metadata["ppsets"])
         fingerprint = facts.pop("fingerprint", None)
-        if set(facts) != _FIELDS or facts["architecture"] != "resnet18":
-            raise ValueError("fields")
-        if fingerprint is not None and not re.fullmatch(FINGERPRINT, fingerprint):
-            raise ValueError("fingerprint")
-        classes = tuple(facts["classes"])
-        if not all(label == shown_name(check_name(label)) for label in classes):
-            raise ValueError("classes")
-        if not 2 <= len(set(classes)) == len(classes) <= _MOST_CLASSES:
-            raise ValueError("classes")
-        if not (isinstance(facts["side"], int) and 32 <= facts["side"] <= _LARGEST_SIDE):
-            raise ValueError("side")
+        classes, temperature = tuple(facts["classes"]), float(facts["temperature"])
         mean, std = (tuple(map(float, facts[key])) for key in ("mean", "std"))
-        temperature = float(facts["temperature"])
-        if not (len(mean) == len(std) == 3 and all(map(math.isfinite, mean)) and all(0 < s < math.inf for s in std)):
-            raise ValueError("mean and std")
-        if not 0.01 <= temperature <= 100:
-            raise ValueError("temperature")
+        if not (
+            set(facts) == _FIELDS
+            and facts["architecture"] == "resnet18"
+            and (fingerprint is None or re.fullmatch(FINGERPRINT, fingerprint))
+            and all(label == shown_name(check_name(label)) for label in classes)
+            and 2 <= len(set(classes)) == len(classes) <= _MOST_CLASSES
+            and (isinstance(facts["side"], int) and 32 <= facts["side"] <= _LARGEST_SIDE)
+            and (len(mean) == len(std) == 3 and all(map(math.isfinite, mean)) and all(0 < s < math.inf for s in std))
+            and 0.01 <= temperature <= 100
+        ):
+            raise ValueError("metadata")
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError, InputError) as error:
         raise FileError(
             f"{name} does not say its classes, picture size and temperature as ppsets writes them. "

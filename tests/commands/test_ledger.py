@@ -86,7 +86,7 @@ def test_a_budget_is_raised_only_when_it_is_confirmed(ledger, monkeypatch, capsy
     assert main(["ledger", "raise", "ward 3", "4"]) == 0
     assert main(["ledger", "raise", "ward 3", "4.5", "--yes"]) == 0
     assert "is 4.5 now" in capsys.readouterr().out
-    assert [change.budget for change in ledger.budget_changes()] == [2, 4, Decimal("4.5")]
+    assert [change.budget for change in ledger.snapshot().budget_changes] == [2, 4, Decimal("4.5")]
 
 
 def test_a_release_is_written_again_for_nothing(ledger, tmp_path, capsys):

@@ -15,10 +15,10 @@ from ppsets_core.diagnose.novelty import UNKNOWN
 from ppsets_core.diagnose.review import KeptMarks, Mark, Marks
 from ppsets_core.diagnose.set_table import ORDERS, SetCounts, sets_of
 from ppsets_core.diagnose.xrays import thumbnail_of
+from ppsets_core.model.folder_records import is_learnt_from
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import ASSETS
 from ppsets_core.xrays import Picture, read_picture
-from ppsets_core.xrays.coronahack import is_learnt_from
 from tests.diagnose.made import cut_at, xray_sets
 from tests.many_classes import CLASSES, table
 

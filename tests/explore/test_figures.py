@@ -80,9 +80,9 @@ def at(number: int) -> str:
 
 
 def test_spending_adds_up_and_follows_the_budget():
-    budgets = [BudgetChange("a", Decimal(1), at(1)), BudgetChange("<b>", Decimal(5), at(2))]
-    budgets.append(BudgetChange("a", Decimal(3), at(3)))
-    releases = [Release(i, "a", Decimal("0.1"), at(i + 1), None) for i in (1, 2)]
+    budgets = [BudgetChange("a", Decimal(1), time=at(1)), BudgetChange("<b>", Decimal(5), time=at(2))]
+    budgets.append(BudgetChange("a", Decimal(3), time=at(3)))
+    releases = [Release(i, "a", Decimal("0.1"), time=at(i + 1)) for i in (1, 2)]
     spent, budget, other, _ = spending(releases, budgets, day(5)).data
     assert (spent.name, list(spent.y)) == ("a, spent", [0, 0.1, 0.2, 0.2])
     assert list(spent.x) == [day(1), day(2), day(3), day(5)]
@@ -93,8 +93,8 @@ def test_spending_adds_up_and_follows_the_budget():
 
 
 def test_time_never_runs_backwards():
-    releases = [Release(1, "a", Decimal(1), at(4), None), Release(2, "a", Decimal(1), at(2), None)]
-    spent = spending(releases, [BudgetChange("a", Decimal(3), at(3))], day(1)).data[0]
+    releases = [Release(number, "a", Decimal(1), time=at(day)) for number, day in ((1, 4), (2, 2))]
+    spent = spending(releases, [BudgetChange("a", Decimal(3), time=at(3))], day(1)).data[0]
     assert list(spent.x) == [day(3), day(4), day(4), day(4)]
     assert list(spent.y) == [0, 1, 2, 2]
 

@@ -126,7 +126,7 @@ def test_a_new_account_is_opened_by_its_first_charge(ledger):
         ledger.release(given, planned(SCORES, 0.5), new, again=True)
         account = ledger.account("new")
         assert (account.budget, account.spent, account.is_new) == (2, spent, False)
-    assert [(change.account, change.budget) for change in ledger.budget_changes()] == [("ward", 1), ("new", 2)]
+    assert [(change.account, change.budget) for change in ledger.snapshot().budget_changes] == [("ward", 1), ("new", 2)]
 
 
 def test_what_was_paid_for_before_is_paid_again_only_by_who_insists(ledger):
@@ -199,7 +199,7 @@ def test_budgets_are_only_raised_and_what_happened_keeps_its_order_whatever_the_
         spend(ledger, 0.25 * budget)
     with pytest.raises(LedgerError, match=r"is 4; it can only be raised"):
         ledger.raise_budget("ward", 2)
-    assert [(change.account, change.budget) for change in ledger.budget_changes()] == [
+    assert [(change.account, change.budget) for change in ledger.snapshot().budget_changes] == [
         ("ward", n) for n in (1, 2, 3, 4)
     ]
     assert [release.epsilon for release in ledger.releases("ward")] == [Decimal(e) for e in ("0.5", "0.75", "1")]
@@ -213,7 +213,7 @@ def test_exports_hold_releases_who_and_why(ledger):
     ledger.release(records, planned(SCORES, 0.5), named("ward"), actor=who, reason=" audit ")
     spend(ledger, 0.25, name=formula, patients=PATIENTS, unit="patient", model="ab" * 8)
     assert [(release.actor, release.reason) for release in ledger.releases()] == [(who, "audit"), (None, None)]
-    assert [(change.actor, change.reason) for change in ledger.budget_changes()][1] == (who, "second model")
+    assert [(change.actor, change.reason) for change in ledger.snapshot().budget_changes][1] == (who, "second model")
     rows = list(csv.DictReader(io.StringIO(export_csv(ledger))))
     told = [[row[name] for name in ("dataset", "epsilon", "unit", "model", "subject", "reason")] for row in rows]
     assert told == [

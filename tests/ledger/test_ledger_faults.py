@@ -217,7 +217,7 @@ def test_killed_while_a_budget_is_set_or_raised_it_is_the_old_or_the_new_one(tmp
         ledger = prepared(tmp_path / f"{step}.sqlite")
         killed(lambda: act(ledger), step)  # noqa: B023
         accounts = [int(account.budget) for account in Ledger(tmp_path / f"{step}.sqlite").accounts()]
-        states.append((accounts, [int(one.budget) for one in ledger.budget_changes()]))
+        states.append((accounts, [int(one.budget) for one in ledger.snapshot().budget_changes]))
     old, new = (([], []), ([2], [2])) if change == "open" else (([1], [1]), ([2], [1, 2]))
     changed = states.count(new)
     assert changed > 1, "crashes must fall after it too"

@@ -109,7 +109,7 @@ def test_asking_tells_nothing_about_records(ledger):
     for _ in range(MOST_REFUSALS):
         with pytest.raises(BudgetError, match="Not everyone"):
             charge(ledger, ["p7"], 0.5, "other")
-    assert len(ledger.refusals()) == MOST_REFUSALS
+    assert len(ledger.snapshot().refusals) == MOST_REFUSALS
     with pytest.raises(BudgetError, match=f"was refused {MOST_REFUSALS} times.*ask a steward"):
         charge(ledger, ["nobody before"], 0.5, "other")
     ledger.raise_budget("other", 2)

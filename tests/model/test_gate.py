@@ -5,11 +5,11 @@ import pytest
 from PIL import Image, ImageDraw
 
 from ppsets_core.model.gate import KINDS, SIDE, set_upright, why_not_a_chest_xray
-from ppsets_core.xrays.coronahack import HELD_OUT, read_coronahack
 from ppsets_core.xrays.frame import to_model_square
 from ppsets_core.xrays.picture import Header, Picture
 from tests.coronahack import CORONAHACK, needs_coronahack
 from tests.drawn_xrays import draw_xrays
+from tools.coronahack import HELD_OUT, read_coronahack
 from tools.learn_gate import learn_fit, misplaced
 from tools.training_xrays import TrainingXrays
 

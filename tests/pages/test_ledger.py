@@ -54,7 +54,7 @@ def test_raising_a_budget_asks_first_is_recorded_and_never_lowers(used, screen):
     at.text_input(key="raise_reason").set_value("a second model").run()
     button(at, "Raise to 4").click().run()
     assert used.account("ward").budget == Decimal(4)
-    assert used.budget_changes()[-1].reason == "a second model"
+    assert used.snapshot().budget_changes[-1].reason == "a second model"
     assert "The budget of 'ward' is 4 now" in texts(at)
     at.selectbox(key="raise_name").set_value("another").run()
     assert at.number_input(key="raise_to_another").value == 1_000_001

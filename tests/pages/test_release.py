@@ -82,7 +82,7 @@ def test_a_budget_that_does_not_suffice_is_refused_with_what_can_be_done(upload,
     assert not pending.is_confirmed, "the second click of a double click does not insist"
     button(at, "Spend ε = 0.6 once more").click().run()
     assert "Not everyone in" in texts(at)
-    assert (len(ledger.releases()), len(ledger.refusals())) == (1, 1)
+    assert (len(ledger.releases()), len(ledger.snapshot().refusals)) == (1, 1)
     assert "Not everyone in" not in texts(upload(700, seed=5, name="other.csv"))
     at = upload(60, name="few.csv")
     at.radio(key="rule").set_value("paper").run()
@@ -98,7 +98,7 @@ def test_the_screen_does_not_tell_whether_the_ledger_has_met_the_records(upload,
     met, new = (texts(upload(name="other.csv", content=score_csv(700, seed))) for seed in (0, 1))
     assert met == new
     assert "it must name no patient" in field(at.selectbox, "name_").help
-    assert ledger.refusals() == ()
+    assert ledger.snapshot().refusals == ()
 
 
 def test_what_was_read_is_summarised_and_what_all_records_of_a_patient_cost(upload, ledger):

@@ -5,10 +5,10 @@ import numpy as np
 
 from ppsets_core.model import load_model, predict_folder, save_model
 from ppsets_core.model.report import bundled_report, report
-from ppsets_core.xrays.coronahack import read_coronahack
 from tests.coronahack import CORONAHACK, needs_coronahack
 from tests.model.chests import CLASSES, small_model
 from tools import check_bundle
+from tools.coronahack import read_coronahack
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from ppsets_core.model import load_model
-from ppsets_core.xrays.coronahack import read_coronahack
 from ppsets_core.xrays.frame import to_model_square
 from ppsets_core.xrays.picture import read_picture
 from tests.coronahack import CORONAHACK, needs_coronahack
 from tests.drawn_xrays import draw_xrays
+from tools.coronahack import read_coronahack
 from tools.robustness import ALTERATIONS, measure
 
 MOST_LOST = 0.02

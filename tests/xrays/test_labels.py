@@ -3,12 +3,13 @@
 import pytest
 
 from ppsets_core.errors import FileError
+from ppsets_core.model.folder_records import SPLIT
 from ppsets_core.xrays import Picture, read_folder
-from ppsets_core.xrays.coronahack import SPLIT, read_coronahack
 from ppsets_core.xrays.label_file import LabelRow, coronahack_patient
 from ppsets_core.xrays.labels import LabelRows
 from ppsets_core.xrays.listing import Entry
 from tests.coronahack import CORONAHACK, needs_coronahack, split_rows
+from tools.coronahack import read_coronahack
 
 from .samples import film, png, upload, zipped
 

@@ -228,7 +228,7 @@ def fine_tuning(
         payer = None
         if payment is not None:
             payment.keep(result.model.fingerprint)
-            payer = payment.payer
+            payer = payment.account.name
         return Tuned(result, privacy, tuple(report.said), len(data), refused, name, payer)
 
     return work
