@@ -168,7 +168,7 @@ def costs(folder: Path, rows: int, files: int) -> None:
         ("counting", lambda: chosen.counts(planned, ledger.cohorts(len(chosen)))),
         ("counting without patients", lambda: chosen.counts(planned, ledger.cohorts(10**8))),
         ("writing sets", lambda: write_sets(patients, drawn, folder / "sets")),
-        ("checking", lambda: Selection(patients, 0, 0).coverage(drawn)),
+        ("checking", lambda: Selection(**patients.facts()).coverage(drawn)),
     ):
         print(f"{what}: {1e6 * timed_twice(work)[1] / rows:.2f} µs of a core for a row")
 

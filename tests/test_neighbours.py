@@ -304,7 +304,7 @@ def outcome(way: str, rows: list[Row], layout: Layout, logged: bool) -> tuple[Co
         try:
             found = WAYS[way](columns_of(rows, layout), "site" if layout.per == "site" else None, Path(name))
             if isinstance(found, Selection):
-                found = select(found.data_set, all_records=layout.all_records)
+                found = select(found, all_records=layout.all_records)
             elif not layout.all_records:
                 found = one_per_patient(found)
             named = {"diagnosis": {"classes": found.classes}, "site": {"groups": SITES}, None: {}}[layout.per]

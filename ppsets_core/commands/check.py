@@ -68,7 +68,7 @@ def _selected(args: argparse.Namespace, calibration: BaseCalibration, executor: 
     """The records of a table or a data set to check with, one per patient."""
     source = open_table(args.patients, calibration, args.split)
     calibration.check_fits(source.classes, source.model)
-    chosen = Selection(source, 0, 0, executor=executor)
+    chosen = Selection(**source.facts(), executor=executor)
     if args.private or source.has_patients:
         chosen = select(source, executor=executor, progress=ProgressBar("Choosing one record per patient"))
     return replace(chosen, progress=ProgressBar("Checking"))

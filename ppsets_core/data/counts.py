@@ -1,7 +1,8 @@
 """Counting records for a release or a check: task by task, wherever they lie."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,7 +31,6 @@ from ppsets_core.method.release import draw_trial, release, untouched
 from ppsets_core.method.sets import coverage_counts, prediction_sets
 from ppsets_core.progress import Progress
 from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
-from ppsets_core.scores import Score
 from ppsets_core.validation import check_scores
 
 MOST_ROWS_OF_PATIENTS = 10**8
@@ -94,10 +94,7 @@ def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = Non
     records.check_plan(planned)
     if planned.is_trivial and cohorts is None:
         return untouched(records, planned)
-    counting = _Counting(planned, cohorts)
-    counting.add(records)
-    facts = (records.source, records.classes, records.model, records.unit)
-    return counting.total(facts, records.score, len(records))
+    return replace(_count([records], records, planned, cohorts), unit=records.unit)
 
 
 def evaluate(
@@ -182,8 +179,8 @@ class DescribedRecords(Countable, Protocol):
     def patient_count(self) -> int | None: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selection(Source):
     """The records of a data set that are used: all, or one per patient.
 
     n: how many are used; read: how many there are.
@@ -194,9 +191,8 @@ class Selection:
     executor, progress: where they are counted, and who hears how far it is.
     """
 
-    data_set: Source
-    n: int
-    read: int
+    n: int = 0
+    read: int = 0
     patient_count: int | None = None
     unit: str = "record"
     kept: tuple[np.ndarray, ...] | None = None
@@ -207,33 +203,9 @@ class Selection:
     def __len__(self) -> int:
         return self.n
 
-    @property
-    def source(self) -> str:
-        return self.data_set.source
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.data_set.classes
-
-    @property
-    def model(self) -> str | None:
-        return self.data_set.model
-
-    @property
-    def score(self) -> Score:
-        return self.data_set.score
-
-    @property
-    def has_patients(self) -> bool:
-        return self.data_set.has_patients
-
-    @property
-    def has_novelty(self) -> bool:
-        return NOVELTY in self.data_set.names
-
     def check_plan(self, planned: Plan) -> None:
         check_number(self.n, planned)
-        check_columns(self.source, planned, self.classes, self.data_set.names)
+        check_columns(self.source, planned, self.classes, self.names)
 
     def counts(self, planned: Plan, cohorts: Cohorts) -> Counts:
         """Read everything once: check every row, count those that are used, and who they are."""
@@ -241,14 +213,14 @@ class Selection:
         total = sum_tasks(count_task, self._tasks(planned, cohorts), self.executor, self.progress)
         if (total.read, total.n) != (self.read, self.n):
             raise FileError(CHANGED.format(source=self.source))
-        if not self.data_set.wanted:
+        if not self.wanted:
             refuse_unused(self.source, self.classes, total.used_classes)
         return replace(total, unit=self.unit)
 
     def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
         """Count one record per patient of those whose true diagnosis is known."""
         if self.has_patients and self.kept is None:
-            chosen = select(self.data_set, executor=self.executor, progress=self.progress)
+            chosen = select(self, executor=self.executor, progress=self.progress)
             return chosen.coverage(calibration, cohorts)
         total = sum_tasks(cover_task, self._tasks(calibration, cohorts), self.executor, self.progress)
         if not len(total):
@@ -258,9 +230,8 @@ class Selection:
         return replace(total, unit=self.unit)
 
     def _tasks(self, *given: Any) -> list[tuple[Any, ...]]:
-        described, tasks = replace(self.data_set, tasks=()), self.data_set.tasks
-        kept = self.kept or [None] * len(tasks)
-        return [(described, task, rows, *given) for task, rows in zip(tasks, kept, strict=True)]
+        kept = self.kept or [None] * len(self.tasks)
+        return [(*task, rows, *given) for task, rows in zip(self.described_tasks(), kept, strict=True)]
 
 
 def select(
@@ -271,10 +242,11 @@ def select(
     progress: Progress | None = None,
 ) -> Selection:
     """Choose the records to use: one per patient where patients are named, unless all are wanted."""
-    tasks = [(replace(data_set, tasks=()), task) for task in data_set.tasks]
+    selected = partial(Selection, **data_set.facts(), executor=executor, progress=progress)
+    tasks = data_set.described_tasks()
     if not data_set.has_patients:
         rows = sum_tasks(count_rows, tasks, executor, progress) if data_set.rows is None else data_set.rows
-        return Selection(data_set, rows, rows, executor=executor, progress=progress)
+        return selected(n=rows, read=rows)
     found = []
     for hashes in map_tasks(hash_patients, tasks, executor, progress):
         found.append(hashes)
@@ -289,7 +261,7 @@ def select(
     patients = int(kept.sum())
     used, unit = (len(kept), "record") if all_records else (patients, "patient")
     masks = None if all_records else tuple(np.split(kept, ends))
-    return Selection(data_set, used, len(kept), patients, unit, masks, everyone, executor, progress)
+    return selected(n=used, read=len(kept), patient_count=patients, unit=unit, kept=masks, names_everyone=everyone)
 
 
 # Functions of a task
@@ -312,14 +284,17 @@ def count_task(
     data_set: Source, task: Sequence[RowRange], kept: np.ndarray | None, planned: Plan, cohorts: Cohorts
 ) -> Counts:
     """The counts of one task's records; `kept` says which of its rows are used."""
-    counting, read, used = _Counting(planned, cohorts), 0, np.zeros(len(data_set.classes), dtype=bool)
-    for batch in data_set.batches(task):
-        rows = None if kept is None else np.flatnonzero(kept[read : read + len(batch)])
-        counting.add(batch if rows is None else chosen(batch, rows))
-        used |= used_classes(batch)
-        read += len(batch)
-    total = counting.total((data_set.source, data_set.classes, data_set.model, "record"), data_set.score, read)
-    return replace(total, used_classes=used)
+    read, used = 0, np.zeros(len(data_set.classes), dtype=bool)
+
+    def batches() -> Iterator[Records]:
+        nonlocal read, used
+        for batch in data_set.batches(task):
+            rows = None if kept is None else np.flatnonzero(kept[read : read + len(batch)])
+            read, used = read + len(batch), used | used_classes(batch)
+            yield batch if rows is None else chosen(batch, rows)
+
+    total = _count(batches(), data_set, planned, cohorts)
+    return replace(total, read=read, used_classes=used)
 
 
 def cover_task(
@@ -350,26 +325,19 @@ def cover_task(
     return replace(total, read=read, labelled=first, cohort=None if builder is None else builder.total())
 
 
-class _Counting:
-    """Counts as they grow, batch by batch, in the same memory."""
-
-    def __init__(self, planned: Plan, cohorts: Cohorts | None) -> None:
-        self._plan, self._cohort, self._n = planned, None if cohorts is None else cohorts(), 0
-        self._half = False
-        self._counters = [BinCounter(target.m) for target in planned.targets]
-
-    def add(self, records: Records) -> None:
-        self._n += len(records)
-        self._half |= records.half_precision
-        if self._cohort is not None:
-            self._cohort.add(records)
-        for target, counter in zip(self._plan.targets, self._counters, strict=True):
-            counter.add(_values(target, records, self._plan))
-
-    def total(self, facts: tuple[str, tuple[str, ...], str | None, str], score: Score, read: int) -> Counts:
-        bins = tuple(counter.total() for counter in self._counters)
-        cohort = None if self._cohort is None else self._cohort.total()
-        return Counts(*facts, self._n, read, self._plan, bins, cohort, self._half, score=score)
+def _count(batches: Iterable[Records], of: Records | Source, planned: Plan, cohorts: Cohorts | None) -> Counts:
+    """Count batches as they come, in the same memory."""
+    counters = [BinCounter(target.m) for target in planned.targets]
+    builder, n, half_precision = None if cohorts is None else cohorts(), 0, False
+    for records in batches:
+        n, half_precision = n + len(records), half_precision or records.half_precision
+        if builder is not None:
+            builder.add(records)
+        for target, counter in zip(planned.targets, counters, strict=True):
+            counter.add(_values(target, records, planned))
+    bins, cohort = tuple(counter.total() for counter in counters), None if builder is None else builder.total()
+    facts = (of.source, of.classes, of.model, "record")
+    return Counts(*facts, n, n, planned, bins, cohort, half_precision, score=of.score)
 
 
 def _values(target: Target, records: Records, planned: Plan) -> np.ndarray:

@@ -76,26 +76,16 @@ class Records:
         are_names = all(column.dtype.kind in "UT" for column in self.groups.values())
         self._refuse(not are_names, "groups are not texts")
         self._refuse(self.unit not in UNITS, f"the unit is not one of {', '.join(UNITS)}")
-        self._refuse(self.unit == "patient" and not self._has_one_each, "there is not one record per patient")
+        is_one_each = self.unit != "patient" or self.patient_count == len(self)
+        self._refuse(not is_one_each, "there is not one record per patient")
         self._refuse(not isinstance(self.score, Score), "the score is not one of ppsets_core.scores")
 
     def _refuse(self, is_wrong: object, what: str) -> None:
         if is_wrong:
             raise InputError(f"{self.source}: {what}. Make records with `ppsets_core.records` or `read_scores`.")
 
-    @property
-    def _has_one_each(self) -> bool:
-        return self.patients is not None and self.patient_count == len(self)
-
     def __len__(self) -> int:
         return len(self.scores)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Records):
-            return NotImplemented
-        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def has_novelty(self) -> bool:
@@ -193,23 +183,12 @@ def of_split(records: Records, split: str) -> Records:
 def chosen(records: Records, kept: np.ndarray) -> Records:
     """Some of the records, by their places."""
 
-    def keep(values: np.ndarray | None) -> np.ndarray | None:
-        return None if values is None else values[kept]
+    def keep(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: column[kept] for name, column in value.items()}
+        return value[kept] if isinstance(value, np.ndarray) else value
 
-    def keep_each(columns: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-        return {name: values[kept] for name, values in columns.items()}
-
-    return replace(
-        records,
-        scores=records.scores[kept],
-        probabilities=keep(records.probabilities),
-        labels=keep(records.labels),
-        patients=keep(records.patients),
-        groups=keep_each(records.groups),
-        novelty=keep(records.novelty),
-        splits=keep(records.splits),
-        identifiers=keep_each(records.identifiers),
-    )
+    return replace(records, **{f.name: keep(getattr(records, f.name)) for f in fields(records)})
 
 
 def joined(batches: Sequence[Records], source: str) -> Records:
@@ -228,13 +207,3 @@ def joined(batches: Sequence[Records], source: str) -> Records:
         return replace(batches[0], source=source)
     whole = {f.name: join([getattr(batch, f.name) for batch in batches]) for f in fields(Records)}
     return Records(**whole | {"source": source})
-
-
-def _same(one: object, other: object) -> bool:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return False
-    return one == other

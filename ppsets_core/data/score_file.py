@@ -1,7 +1,5 @@
 """What the columns of a score file mean."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
@@ -9,7 +7,7 @@ import numpy as np
 
 from ppsets_core.data.columns import INDEX, TEXTS, Columns, brief_name, check_names
 from ppsets_core.data.records import Records
-from ppsets_core.errors import FileError, InputError
+from ppsets_core.errors import FileError
 from ppsets_core.files.names import IGNORED, RESERVED, TEXT, same_names
 from ppsets_core.inputs import label_lookup
 from ppsets_core.method.calibration import check_model
@@ -18,15 +16,6 @@ from ppsets_core.validation import Location, check_all, check_probabilities, che
 
 IDENTIFIERS = ("id", "file", "patient", "index")
 Labels = Literal["needed", "optional"]
-
-
-@contextmanager
-def as_file_errors() -> Iterator[None]:
-    """Whatever is wrong with a file's content is a FileError."""
-    try:
-        yield
-    except InputError as error:
-        raise error if isinstance(error, FileError) else FileError(str(error)) from None
 
 
 def texts_with(group: str | None, labels: Labels) -> frozenset[str]:

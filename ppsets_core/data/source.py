@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ppsets_core.data.columns import TEXTS, Columns, brief_name
 from ppsets_core.data.reader import MAX_BYTES, RowRange, Task, has_parts, read_rows, scan, size_of, too_large
 from ppsets_core.data.records import Records, are_training, joined, refuse_unused, used_classes
-from ppsets_core.data.score_file import IDENTIFIERS, Labels, as_file_errors, label_numbers, records_of, texts_with
-from ppsets_core.errors import FileError
+from ppsets_core.data.score_file import IDENTIFIERS, Labels, label_numbers, records_of, texts_with
+from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.handles import FileLike
 from ppsets_core.files.names import SEEN, is_training
 from ppsets_core.scores import OWN, Score, score_named
@@ -54,6 +55,15 @@ class Source:
     def has_novelty(self) -> bool:
         return "novelty" in self.names
 
+    def facts(self) -> dict[str, Any]:
+        """Its own fields, without those of a selection."""
+        return {field.name: getattr(self, field.name) for field in fields(Source)}
+
+    def described_tasks(self) -> "list[tuple[Source, Task]]":
+        """The arguments of a function of a task: what to know of the whole, and what to read."""
+        described = Source(**self.facts() | {"tasks": ()})
+        return [(described, task) for task in self.tasks]
+
     def batches(self, task: Sequence[RowRange]) -> Iterator[Records]:
         """The records of a task whose true diagnosis is known, checked."""
         if self.labels == "needed":
@@ -78,15 +88,11 @@ class Source:
 
     def records_of(self, columns: Columns) -> Records:
         """What columns of this source mean."""
-        with as_file_errors():
-            found = records_of(
-                columns,
-                classes=self.wanted,
-                group=self.group,
-                labels=self.labels,
-                first_model=self.first_model,
-                score=self.asked_score,
-            )
+        asked: dict[str, Any] = {"classes": self.wanted, "group": self.group, "labels": self.labels}
+        try:
+            found = records_of(columns, **asked, first_model=self.first_model, score=self.asked_score)
+        except InputError as error:
+            raise error if isinstance(error, FileError) else FileError(str(error)) from None
         if not self.in_parts or not found.identifiers or any(name in found.identifiers for name in IDENTIFIERS):
             return found
         part = np.full(len(found), found.source, dtype=object).astype(TEXTS)

@@ -76,46 +76,32 @@ def runs_around(occupied: np.ndarray, upto: np.ndarray, m: int) -> Runs:
     return runs
 
 
-class Histogram:
-    """Counts how often each of the numbers below `size` comes, batch by batch."""
-
-    def __init__(self, size: int) -> None:
-        self._counts: np.ndarray | None = None
-        self._size, self._waiting, self._filled = size, np.empty(max(size, FEW), dtype=np.int64), 0
-
-    def add(self, places: np.ndarray) -> None:
-        """Collect numbers in a buffer, and count them when it is full."""
-        start = 0
-        while start < len(places):
-            some = places[start : start + len(self._waiting) - self._filled]
-            self._waiting[self._filled : self._filled + len(some)] = some
-            self._filled, start = self._filled + len(some), start + len(some)
-            if self._filled == len(self._waiting):
-                self.counts()
-
-    def counts(self) -> np.ndarray:
-        new = np.bincount(self._waiting[: self._filled], minlength=self._size)
-        if len(new) > self._size:
-            raise InputError("A score is outside [0, 1].")  # records may have changed since they were checked
-        self._counts, self._filled = new if self._counts is None else self._counts, 0
-        if new is not self._counts:
-            self._counts += new
-        return self._counts
-
-
 class BinCounter:
-    """Counts how many scores lie in each of the m bins, batch by batch."""
+    """Counts how many scores lie in each of the m bins, batch by batch; bins wait and are counted together."""
 
     def __init__(self, m: int) -> None:
-        self._m, self._places = m, Histogram(m + 1)
+        self._m, self._counts = m, np.zeros(m + 1, dtype=np.int64)
+        self._waiting, self._filled = np.empty(max(m, FEW), dtype=np.int64), 0
 
     def add(self, scores: np.ndarray) -> None:
-        """Count a few thousand at a time, so that their arrays stay in the processor's cache."""
+        """Take a few thousand at a time, so that their arrays stay in the processor's cache."""
         for start in range(0, len(scores), FEW):
-            self._places.add(_bins(scores[start : start + FEW], self._m))
+            some = _bins(scores[start : start + FEW], self._m)
+            if self._filled + len(some) > len(self._waiting):
+                self._count()
+            self._waiting[self._filled : self._filled + len(some)] = some
+            self._filled += len(some)
+
+    def _count(self) -> None:
+        new = np.bincount(self._waiting[: self._filled], minlength=self._m + 1)
+        if len(new) > self._m + 1:
+            raise InputError("A score is outside [0, 1].")  # records may have changed since they were checked
+        self._counts += new
+        self._filled = 0
 
     def total(self) -> np.ndarray:
-        return self._places.counts()[1:]
+        self._count()
+        return self._counts[1:]
 
 
 def runs_of(scores: np.ndarray, m: int) -> Runs:

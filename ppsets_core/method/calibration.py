@@ -150,14 +150,9 @@ class BaseCalibration(Plan):
             raise InputError(
                 f"This calibration has a threshold for each {self.per}: say which {self.per} every record is of."
             )
-        by_name = _OneWhereUnknown(zip(self.group_names, self.thresholds, strict=True))
         names = groups.tolist() if isinstance(groups, np.ndarray) else groups
+        by_name = dict.fromkeys(names, 1.0) | dict(zip(self.group_names, self.thresholds, strict=True))
         return np.fromiter(map(by_name.__getitem__, names), np.float64, records)
-
-
-class _OneWhereUnknown(dict[str, float]):
-    def __missing__(self, name: str) -> float:
-        return 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

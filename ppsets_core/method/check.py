@@ -68,8 +68,6 @@ class Evaluation:
     class_counts: np.ndarray  # how many records are of each class
     coverage_by_class: np.ndarray
     coverage_by_size: np.ndarray
-    singleton_share: float
-    empty_share: float
 
     @property
     def records(self) -> int:
@@ -83,14 +81,6 @@ class Evaluation:
     def interval(self) -> tuple[float, float]:
         return clopper_pearson(self.covered, self.records)
 
-    @property
-    def interval_by_class(self) -> list[tuple[float, float]]:
-        return _intervals(self.coverage_by_class, self.class_counts)
-
-    @property
-    def interval_by_size(self) -> list[tuple[float, float]]:
-        return _intervals(self.coverage_by_size, self.size_counts)
-
 
 def evaluation_of(by_class: np.ndarray, by_size: np.ndarray) -> Evaluation:
     """Evaluate by how many of each class and of each size of set are covered and missed, two columns each."""
@@ -103,13 +93,7 @@ def evaluation_of(by_class: np.ndarray, by_size: np.ndarray) -> Evaluation:
             class_counts=class_counts,
             coverage_by_class=by_class[:, 0] / class_counts,
             coverage_by_size=by_size[:, 0] / size_counts,
-            singleton_share=float(size_counts[1] / records),
-            empty_share=float(size_counts[0] / records),
         )
-
-
-def _intervals(shares: np.ndarray, counts: np.ndarray) -> list[tuple[float, float]]:
-    return [clopper_pearson(round(share * n) if n else 0, int(n)) for share, n in zip(shares, counts, strict=True)]
 
 
 @dataclass(frozen=True)

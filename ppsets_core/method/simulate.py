@@ -121,44 +121,19 @@ class _SortedRecords:
         return np.vstack([mask, np.cumsum(mask)])
 
     def evaluate(self, thresholds: np.ndarray, held_out: np.ndarray, half_precision: bool) -> Outcome:
-        limits = limit(thresholds, half_precision)
-        counts = (self._sizes_together if thresholds.ndim == 1 else self._sizes_each)(limits, held_out)
-        own = limits[:, None] if thresholds.ndim == 1 else limits[:, self.labels]
-        covered = np.empty((len(thresholds), self.classes))
-        totals = np.empty_like(covered)
-        for repetition, mask in enumerate(held_out):
-            inside = mask & (self.scores <= own[repetition])
+        sizes = np.empty((len(thresholds), self.classes + 1), dtype=np.int64)
+        covered, totals = (np.empty((len(thresholds), self.classes)) for _ in range(2))
+        for repetition, (mask, limits) in enumerate(zip(held_out, limit(thresholds, half_precision), strict=True)):
+            members = (self._class_scores <= limits).sum(axis=1)[mask]
+            sizes[repetition] = np.bincount(members, minlength=self.classes + 1)
+            inside = mask & (self.scores <= (limits if limits.ndim == 0 else limits[self.labels]))
             covered[repetition] = np.bincount(self.labels[inside], minlength=self.classes)
             totals[repetition] = np.bincount(self.labels[mask], minlength=self.classes)
-        evaluated = counts.sum(axis=1)
+        evaluated = sizes.sum(axis=1)
         with np.errstate(invalid="ignore"):
             by_class = covered / totals
-        sizes = counts @ np.arange(self.classes + 1) / evaluated
-        return Outcome(thresholds, covered.sum(axis=1) / evaluated, sizes, counts, by_class)
-
-    def _sizes_together(self, limits: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-        """Visit the limits in ascending order; between two of them only the classes in between join any set."""
-        lowest = limits.min()
-        sizes = (self._class_scores <= lowest).sum(axis=1)
-        record, column = np.nonzero((self._class_scores > lowest) & (self._class_scores <= limits.max()))
-        joins = self._class_scores[record, column]
-        by_score = np.argsort(joins)
-        record, joins = record[by_score], joins[by_score]
-        counts = np.empty((len(limits), self.classes + 1), dtype=np.int64)
-        joined = 0
-        for repetition in np.argsort(limits):
-            upto = np.searchsorted(joins, limits[repetition], side="right")
-            np.add.at(sizes, record[joined:upto], 1)
-            joined = upto
-            counts[repetition] = np.bincount(sizes[held_out[repetition]], minlength=self.classes + 1)
-        return counts
-
-    def _sizes_each(self, limits: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-        counts = np.empty((len(limits), self.classes + 1), dtype=np.int64)
-        for repetition, mask in enumerate(held_out):
-            sizes = (self._class_scores[mask] <= limits[repetition]).sum(axis=1)
-            counts[repetition] = np.bincount(sizes, minlength=self.classes + 1)
-        return counts
+        mean_size = sizes @ np.arange(self.classes + 1) / evaluated
+        return Outcome(thresholds, covered.sum(axis=1) / evaluated, mean_size, sizes, by_class)
 
 
 class _Quantile(Protocol):

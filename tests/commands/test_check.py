@@ -51,7 +51,6 @@ def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     held = evaluate(patients.probabilities, patients.labels, calibration)
     assert found["overall"]["coverage"] == held.coverage
     assert [one["coverage"] for one in found["by_diagnosis"].values()] == held.coverage_by_class.tolist()
-    assert [one["interval"] for one in found["by_diagnosis"].values()] == [list(i) for i in held.interval_by_class]
     assert (found["private"], found["mean_size"]) == (False, held.mean_size)
     assert found["overall"]["interval"] == list(held.interval)
     assert [one["records"] for one in found["by_size"].values()] == held.size_counts.tolist()

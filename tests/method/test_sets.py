@@ -67,10 +67,8 @@ def test_evaluation_by_hand():
     assert e.coverage_by_class.tolist() == [0.5, 1.0, 1.0]
     assert e.coverage_by_size[1:].tolist() == [0.5, 1.0, 1.0]
     assert np.isnan(e.coverage_by_size[0])
-    assert (e.singleton_share, e.empty_share, e.records, e.covered) == (0.5, 0.0, 4, 3)
+    assert (e.records, e.covered) == (4, 3)
     assert e.interval == clopper_pearson(3, 4)
-    assert e.interval_by_class == [clopper_pearson(*of) for of in ((1, 2), (1, 1), (1, 1))]
-    assert e.interval_by_size == [(0, 1), *(clopper_pearson(*of) for of in ((1, 2), (1, 1), (1, 1)))]
 
 
 @pytest.mark.parametrize(

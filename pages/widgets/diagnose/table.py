@@ -110,7 +110,7 @@ def _find(path: Path, calibration: BaseCalibration, executor: Executor, report: 
         return Found(path, calibration, data_set, counts, None)
     report.stage = "Checking against the true diagnoses:"
     try:
-        checked = Selection(data_set, 0, 0, executor=executor, progress=report).coverage(calibration)
+        checked = Selection(**data_set.facts(), executor=executor, progress=report).coverage(calibration)
     except InputError as error:
         return Found(path, calibration, data_set, counts, None, str(error))
     return Found(
