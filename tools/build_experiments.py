@@ -1,5 +1,6 @@
 """`python -m tools.build_experiments [NAME …]`: run the experiments (default: all) and write docs/experiments.md anew.
 
+Needs Chromium for the pictures.
 Every number on that page is read from docs/experiments/NAME.json, which the experiment's own command wrote.
 """
 
@@ -24,10 +25,22 @@ def main(names: list[str]) -> None:
         for name in names or TEXT:
             if ppsets(["experiment", name, "--out", out]):
                 raise SystemExit(f"{name} failed")
-            for ending in (".json", ".png"):
-                if (made := Path(out) / f"{name}{ending}").exists():
-                    shutil.copy(made, KEPT)
+            shutil.copy(Path(out) / f"{name}.json", KEPT)
+            draw(Path(out) / f"{name}.html", KEPT / f"{name}.png")
     (DOCS / "experiments.md").write_text(page(), encoding="utf-8")
+
+
+def draw(page: Path, picture: Path) -> None:
+    """The whole page, as wide as a page of text, so that it is read without zooming."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium, flags = shutil.which("chromium"), ["--no-sandbox", "--disable-gpu"]
+        with playwright.chromium.launch(executable_path=chromium, args=flags) as browser:
+            tab = browser.new_page(viewport={"width": 920, "height": 600}, device_scale_factor=1.5)
+            tab.goto(page.resolve().as_uri())
+            tab.locator(".main-svg").last.wait_for()
+            tab.screenshot(path=picture, full_page=True)
 
 
 def page() -> str:
@@ -35,9 +48,8 @@ def page() -> str:
     parts = [
         "# Experiments\n\n"
         '"Private Prediction Sets" (Angelopoulos, Bates, Zrnic, Jordan), reproduced, with our own rule beside '
-        "the paper's. Each section is one command, offline; it writes every number as JSON, an interactive page and, "
-        "where Chromium or Chrome is found, the picture. `python -m tools.build_experiments` runs them all and writes "
-        "this page from their numbers.\n"
+        "the paper's. Each section is one command, offline; it writes every number as JSON and an interactive page. "
+        "`python -m tools.build_experiments` runs them all and writes this page and its pictures from them.\n"
     ]
     for name in TEXT:
         path = KEPT / f"{name}.json"

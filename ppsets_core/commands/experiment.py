@@ -11,7 +11,7 @@ from ppsets_core.commands.options import add_json
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.progress import ProgressBar
 
-HELP = "run one of the paper's experiments or ours: numbers as JSON, figures as a page and a picture"
+HELP = "run one of the paper's experiments or ours: numbers as JSON, figures as a page"
 NAMES = {
     "levels": "level against n and against ε",
     "two-by-two": "private or plain training × private or plain calibration",
@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
-    """Compute, write `NAME.json`, `NAME.html` and where a browser is found `NAME.png`, and print what was found."""
-    from ppsets_core.explore.page import draw_page, write_page
+    """Compute, write `NAME.json` and `NAME.html`, and print what was found."""
+    from ppsets_core.explore.page import write_page
 
     given = {option: getattr(args, option, None) for option in ("splits", "xrays")}
     given = {option: value for option, value in given.items() if value is not None}
@@ -66,8 +66,5 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
         write_page(page, findings.title, figures)
     except OSError as error:
         raise FileError(f"{out} cannot be written to ({error.strerror}). Choose another folder with --out.") from error
-    picture = draw_page(page, figures)
     print(text if args.json else findings.as_text(), end="")
-    if picture is None:
-        say("No picture was drawn: that takes Chromium or Chrome. The page shows the same.")
-    say(f"Written: {page.with_suffix('.json')}, {page}{f', {picture}' if picture else ''}")
+    say(f"Written: {page.with_suffix('.json')}, {page}")

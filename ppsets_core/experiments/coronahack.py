@@ -15,12 +15,9 @@ PAPERS_EPSILON, PAPERS_MEDIAN = 10.0, 0.904
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 3.0, PAPERS_EPSILON)
 
 
-def run(
-    *, seed: int = 0, splits: int = 1000, progress: Progress | None = None, records: Labelled | None = None
-) -> sweeps.Sweep:
+def run(*, seed: int = 0, splits: int = 1000, progress: Progress | None = None) -> sweeps.Sweep:
     """Splits are by X-ray, as in the paper, so one patient's X-rays may fall on both sides."""
-    records = records or Labelled.of(bundled_scores())
-    rng = np.random.default_rng(seed)
+    records, rng = Labelled.of(bundled_scores()), np.random.default_rng(seed)
     return sweeps.sweep(records, "epsilon", EPSILONS, splits, rng, alpha=ALPHA, n=N, progress=progress)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.data import Records
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.experiments.findings import Findings, Table, joined
 from ppsets_core.explore import style
@@ -44,30 +43,19 @@ class PerDiagnosis:
         """All four ways; those without privacy are the same at every ε."""
         place = self.epsilons.index(epsilon)
         together, each = self.together[place], self.each[place]
-        return {
-            TOGETHER: together.private,
-            EACH: each.private,
-            TOGETHER_EXACT: together.nonprivate,
-            EACH_EXACT: each.nonprivate,
-        }
+        return dict(zip(LOOKS, (together.private, each.private, together.nonprivate, each.nonprivate), strict=True))
 
 
 def run(
-    *,
-    seed: int = 0,
-    splits: int = 1000,
-    progress: Progress | None = None,
-    records: Records | None = None,
-    epsilons: Sequence[float] = EPSILONS,
+    *, seed: int = 0, splits: int = 1000, progress: Progress | None = None, epsilons: Sequence[float] = EPSILONS
 ) -> PerDiagnosis:
     """Splits are by X-ray, as in `coronahack`."""
-    records = records or bundled_scores()
-    labelled = Labelled.of(records)
+    records = bundled_scores()
     settings = [Setting(ALPHA, epsilon, per=per) for per in (None, DIAGNOSIS) for epsilon in epsilons]
-    rng = np.random.default_rng(seed)
-    results = random_splits(labelled.probabilities, labelled.labels, N, settings, splits, rng, progress=progress)
-    together, each = tuple(results[: len(epsilons)]), tuple(results[len(epsilons) :])
-    return PerDiagnosis(tuple(records.classes), tuple(epsilons), together, each)
+    data, rng = Labelled.of(records), np.random.default_rng(seed)
+    results = tuple(random_splits(data.probabilities, data.labels, N, settings, splits, rng, progress=progress))
+    together, each = results[: len(epsilons)], results[len(epsilons) :]
+    return PerDiagnosis(records.classes, tuple(epsilons), together, each)
 
 
 def class_means(outcome: Outcome) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What privacy costs: each trade-off with its figure, shared by the screens and the experiments.
 
 labelled (public and simulated records), expected_sets, level_curves and sweeps; figures of
-the other screens (figures), what all figures share (style), and figures as a page, a picture and CSV (page).
+the other screens (figures), what all figures share (style), and figures as a page and CSV (page).
 """
 
 import pandas  # noqa: F401  plotly uses it where it is loaded: never half loaded, by another session at that moment

@@ -16,7 +16,6 @@ from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import AXES, BLUE, GOAL, GREY, ORANGE, VERMILLION, as_text, figure
 from ppsets_core.method.bins import Runs, bin_index, limit, runs_around
 from ppsets_core.method.plan import DIAGNOSIS, Plan, plan
-from ppsets_core.method.rules import RULES, GroupRule
 from ppsets_core.method.rules.mechanism import run_probabilities
 from ppsets_core.method.sets import conformal_rank
 from ppsets_core.places import ASSETS
@@ -257,21 +256,6 @@ def bundled_map(method: str, per: str | None) -> TradeoffMap | None:
         np.array([float(row[name] or "nan") for row in rows]).reshape(shape) for name in ("mean set size", "coverage")
     )
     return TradeoffMap(BUNDLED_N, method, per, np.array(ALPHAS), np.array(EPSILONS), sizes, coverage)
-
-
-def write_bundled_map(records: Labelled) -> None:
-    """Compute the maps of every rule and promise anew, where the bundled scores or a rule have changed."""
-    ways: list[tuple[str, str | None]] = [(name, None) for name in RULES]
-    ways += [(name, DIAGNOSIS) for name, rule in RULES.items() if isinstance(rule, GroupRule)]
-    rows = [
-        {"rule": method, "promise": per or "", **row}
-        for method, per in ways
-        for row in map_rows(tradeoff_map(records, BUNDLED_N, method, per=per))
-    ]
-    with BUNDLED_MAP.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def tradeoff_figure(found: TradeoffMap, here: tuple[float, float] | None = None) -> go.Figure:

@@ -1,12 +1,8 @@
-"""Figures as a page that works offline, as a picture where a browser is found, and their numbers as CSV."""
+"""Figures as a page that works offline, and their numbers as CSV."""
 
 import csv
 import html
 import io
-import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -17,12 +13,10 @@ from plotly.offline import get_plotlyjs
 from ppsets_core.files.names import plain_cell
 
 SCRIPT = "plotly.min.js"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-WIDTH, HEADING, GAP = 920, 36, 16  # as wide as a page of text, so that a picture of it is read without zooming
 _CONFIG = {"responsive": True, "displayModeBar": False}
 _STYLE = (
     "body{margin:16px;font-family:sans-serif;background:#fff;color:#222}"
-    f"main{{display:grid;grid-template-columns:1fr 1fr;gap:{GAP}px}}@media(max-width:700px){{main{{display:block}}}}"
+    "main{display:grid;grid-template-columns:1fr 1fr;gap:16px}@media(max-width:700px){main{display:block}}"
     "h1{font-size:20px;margin:0 0 12px}h2{font-size:15px;margin:0;height:24px}section{min-width:0}"
 )
 
@@ -51,42 +45,6 @@ def _page(title: str, figures: Mapping[str, go.Figure], script: str) -> str:
         f"<style>{_STYLE}</style>{script}</head>"
         f"<body><h1>{html.escape(title)}</h1><main>{''.join(parts)}</main></body></html>"
     )
-
-
-def draw_page(path: Path, figures: Mapping[str, go.Figure]) -> Path | None:
-    """The page as a PNG beside it, drawn by a browser without a window; None where there is no browser that can."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        return None
-    picture = path.with_suffix(".png")
-    picture.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory() as profile:
-        command = [
-            browser,
-            "--headless",
-            "--disable-gpu",
-            "--hide-scrollbars",
-            f"--user-data-dir={profile}",
-            "--force-device-scale-factor=1.5",
-            f"--window-size={WIDTH},{_height(figures)}",
-            "--virtual-time-budget=3000",
-            f"--screenshot={picture.resolve()}",
-            path.resolve().as_uri(),
-        ]
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            command.insert(1, "--no-sandbox")  # the browser's sandbox does not start for root; the page is our own
-        try:
-            subprocess.run(command, capture_output=True, timeout=180, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-    return picture if picture.exists() else None
-
-
-def _height(figures: Mapping[str, go.Figure]) -> int:
-    """Two figures per row."""
-    heights = [figure.layout.height for figure in figures.values()]
-    rows = [max(heights[i : i + 2]) for i in range(0, len(heights), 2)]
-    return 64 + sum(rows) + len(rows) * (HEADING + GAP)
 
 
 def csv_of_rows(rows: Sequence[Mapping[str, object]]) -> str:

@@ -19,7 +19,7 @@ from ppsets_core.experiments import (
     three_xrays,
     two_by_two,
 )
-from ppsets_core.experiments.findings import Source
+from ppsets_core.experiments.findings import Source, standard_error
 from ppsets_core.explore.labelled import Labelled, simulated_records
 from ppsets_core.method.plan import smallest_n
 from ppsets_core.method.rules import RULES
@@ -151,8 +151,8 @@ def test_a_third_rule_that_is_only_registered_is_in_every_experiment(experiment,
 
 
 def test_all_four_cover_and_private_training_costs_more_than_private_calibration(four):
-    for cell in four.cells.values():
-        assert cell.outcome.coverage.mean() >= 0.9 - 3 * cell.standard_error
+    for outcome in four.cells.values():
+        assert outcome.coverage.mean() >= 0.9 - 3 * standard_error(outcome.coverage)
     assert four.accuracy["private"] < four.accuracy["plain"]
     assert four.cost_of_training() > four.cost_of_calibration("paper") > four.cost_of_calibration("sharp")
     assert two_by_two.findings(four).sentences[0].startswith("Private training costs more")
