@@ -71,7 +71,7 @@ def calibrating(page, app) -> None:
 
 def exploring(page, app) -> None:
     visit(page, app, "explore")
-    for label in ("Privacy loss (ε)", "Allowed miss rate (α)", "Calibration records (n)"):
+    for label in ("Privacy loss (ε)", "Allowed miss rate (α)", "Records (n)"):
         report(f"{label} slider to sets, What if", slider_moves(page, label, ".chances", 8))
     report("bundled map, click to picture", [_seconds(lambda: _open_map(page))])
     box = page.get_by_label("Calibration records n", exact=True)

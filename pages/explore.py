@@ -10,7 +10,7 @@ from pages.widgets.explore.statisticians import show_levels, show_release
 from pages.widgets.explore.tradeoff_map import show_map
 from pages.widgets.guard import guarded
 from pages.widgets.streamlit_parts import run_through_app
-from pages.widgets.what_if import show_what_if
+from pages.widgets.what_if import FREE, show_what_if
 
 WHAT_IF, STATISTICIANS = "What if", "For statisticians"
 VIEWS = {"Trade-off map": show_map, "By diagnosis": show_by_diagnosis, "Planner": show_planner}
@@ -19,7 +19,7 @@ DETAILS = {"Levels": show_levels, "Inside a release": show_release, "Random spli
 
 def main() -> None:
     st.title("Explore")
-    st.markdown(":small[Nothing on this screen spends privacy.]")
+    st.caption(FREE)
     views = [WHAT_IF, *VIEWS, STATISTICIANS]
     for view, tab in zip(views, st.tabs(views, on_change="rerun", key="explore_view"), strict=True):
         if tab.open:

@@ -88,7 +88,7 @@ def take_up_last_release() -> None:
     released = [one for one in known.releases if one.calibration is not None and not withdrawn.get(one.id)]
     if released and active_calibration() is None:
         last = released[-1]
-        st.session_state[_TAKEN_UP] = f"Last release taken up: {last.account}, {last.time[:10]}."
+        st.session_state[_TAKEN_UP] = f"In use: {last.account}, released {last.time[:10]}."
         set_active_calibration(last.calibration, last.account)
         st.toast(as_text(taken_up()), icon=":material/history:")
 

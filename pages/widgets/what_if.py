@@ -30,6 +30,7 @@ from ppsets_core.xrays import read_picture
 NUMBERS = (50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000, 30_000)
 MOST, A_ROW = 6, 3
 ALWAYS = 0.995
+FREE = "Free: simulations on public data, no release."
 AGAINST = {"epsilon": "ε", "alpha": "α", "n": "n"}
 _LINES = """<style>.line { margin-right: 1rem; white-space: nowrap; font-size: .85rem }
 .line span { display: inline-block; width: 1.8rem; margin-right: .4rem; vertical-align: middle }</style>"""
@@ -57,21 +58,22 @@ class Shown:
 def show_what_if(key: str, shown: Shown | None = None) -> None:
     """The bundled X-rays are followed where none are given. A fragment: a slider draws this and nothing else."""
     xrays = shown or _bundled()
+    if shown is not None:
+        st.caption(FREE)
     records = Labelled.of(session.bundled_scores())
     left, middle, right = st.columns(3)
     alpha, epsilon = choose_alpha(left, f"{key}_alpha"), choose_epsilon(middle, f"{key}_epsilon")
     n = right.select_slider(
-        *("Calibration records (n)", NUMBERS, kept(f"{key}_n", 1000), "{:,}".format, f"{key}_n"),
+        *("Records (n)", NUMBERS, kept(f"{key}_n", 1000), "{:,}".format, f"{key}_n"),
         persist_state="session",
     )
-    right.caption("Free: a simulation on public scores. Nothing is released.")
     choice = Choice(n, alpha, epsilon)
     left, right = st.columns([2, 3], gap="large")
     with right:
         here = expected(choice)[DEFAULT]
         st.markdown(
-            f"**{here.mean_size:.2f} diagnoses** in a set on average, the true one in **{100 * here.coverage:.1f}%** "
-            "of them. Each bar: how often this diagnosis would be in the set."
+            f"**{here.mean_size:.2f} diagnoses** a set on average, coverage **{100 * here.coverage:.1f}%**. "
+            "Bars: how often a diagnosis is in the set."
         )
         calibration = _comparable()
         compare = calibration is not None and st.toggle("Compare with my calibration", key=f"{key}_compare")

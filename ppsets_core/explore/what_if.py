@@ -82,7 +82,8 @@ def outlook_figure(ahead: Outlook, quantity: str, here: float, *, alpha: float, 
     fig.add_vline(x=here, line={"color": style.GREY, "width": 1, "dash": "dot"})
     place = {"x": np.log10(here), "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
     fig.add_annotation(text="you are here", font={"size": 12}, **place)
-    style.log_ticks(fig, [value for value in along if value in GRIDS[ahead.over]])
+    ticks = GRIDS[ahead.over][::2]
+    style.log_ticks(fig, ticks)
     if ahead.over == "alpha":
-        fig.update_xaxes(ticktext=[f"{value:.0%}" for value in GRIDS["alpha"]], tickvals=GRIDS["alpha"])
+        fig.update_xaxes(ticktext=[f"{value:.0%}" for value in ticks])
     return fig.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 24, "b": 8})

@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 from PIL import Image
+from PIL.ImageFilter import GaussianBlur
 
 from tests.drawn_xrays import draw_xrays
 from tests.xrays.samples import dicom
@@ -38,6 +39,11 @@ def png(name: str, grey: np.ndarray) -> dict:
 
 def xray_pngs(count: int, seed: int) -> list[dict]:
     return [png(f"xray {number:02}.png", xray.grey) for number, xray in enumerate(draw_xrays(count, seed))]
+
+
+def unfamiliar(pixels: np.ndarray) -> np.ndarray:
+    """An X-ray so blurred that the bundled model has seen none like it; the gate lets it pass."""
+    return np.asarray(Image.fromarray(pixels).filter(GaussianBlur(14)))
 
 
 def xray_archive(name: str, count: int, seed: int, labelled: bool = False) -> dict:

@@ -7,8 +7,10 @@ import zipfile
 
 from pydicom import dcmread
 
+from ppsets_core.diagnose.novelty import OUTSIDE
 from tests.browser import driving as ui
-from tests.browser.samples import colour_photo, xray_archive, xray_dicom, xray_pngs
+from tests.browser.samples import colour_photo, png, unfamiliar, xray_archive, xray_dicom, xray_pngs
+from tests.drawn_xrays import draw_xrays
 from tests.reports.reading import Read
 
 FOLDER = "input[type=file][webkitdirectory]"
@@ -40,6 +42,15 @@ def test_files_dicom_and_what_is_no_x_ray(app, page):
     (name,) = archive.namelist()
     report = dcmread(io.BytesIO(archive.read(name)))
     assert (report.Modality, report.StudyInstanceUID) == ("SR", STUDY["StudyInstanceUID"])
+
+
+def test_cards_stay_in_the_top_third_below_the_alarm(app, page):
+    ui.to_diagnose(page, app)
+    greys = [unfamiliar(xray.pixels) / 255 for xray in draw_xrays(5, 0)]
+    ui.get_sets(page, *(png(f"{number}.png", grey) for number, grey in enumerate(greys)))
+    ui.sees(page, re.compile("5 of 5 X-rays are unlike"))
+    assert ui.first_card(page)["y"] <= 300
+    assert page.locator(ui.CARDS).filter(has_text=OUTSIDE).count() == 5
 
 
 def test_a_zip_of_several_pages_is_sent_page_by_page_and_to_nobody_else(app, new_page):

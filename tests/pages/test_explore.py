@@ -63,7 +63,7 @@ def test_planner_answers_for_every_rule(explore):
     for name, title in (("paper", "Paper's rule"), ("sharp", "Sharp rule")):
         assert found[title][0] == f"{smallest_n(0.1, 1.0, name):,}"
         assert len(found[title]) == 3
-    exact, private = (float(sizes[-1].split(" ± ")[0]) for sizes in (found["Without privacy"], found["Paper's rule"]))
+    exact, private = (float(sizes[-1].split(" · ")[0]) for sizes in (found["Without privacy"], found["Paper's rule"]))
     assert 0.9 < exact <= private < 3
     at.number_input(key="explore_planned_n").set_value(10).run()
     assert metrics(at)["Paper's rule"][1] == "none" or float(metrics(at)["Paper's rule"][1]) > 1

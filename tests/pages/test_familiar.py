@@ -5,35 +5,42 @@ import dataclasses
 import numpy as np
 import pytest
 
+from pages.widgets.diagnose.results import A_PAGE
 from ppsets_core import Records, plan, simulate
-from ppsets_core.diagnose.novelty import OUTSIDE, TRAINED_ON, NoveltyThreshold
+from ppsets_core.diagnose.novelty import OUTSIDE
 from ppsets_core.model_fingerprint import bundled_fingerprint
+from tests.browser.samples import unfamiliar
 from tests.drawn_xrays import draw_xrays
-from tests.pages.driving import classify, kinds, metrics, png, release, set_bars, texts, viewers
+from tests.pages.driving import classify, field, kinds, metrics, png, release, set_bars, texts, viewers
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 
 
-def drawn(n: int, threshold: float | None = None):
+def drawn(n: int, novelty: float | None = None):
+    """A simulated calibration with the cutoff 0.5 and, where it is given, this private novelty threshold."""
     rng = np.random.default_rng(0)
     records = Records("", rng.random(n), CLASSES, model=bundled_fingerprint(), novelty=rng.random(n))
     found = simulate(records, plan(n, 0.1, 1.0, novelty_share=0.2), rng)
-    return found if threshold is None else dataclasses.replace(found, drawn=(found.threshold, threshold))
+    return dataclasses.replace(found, drawn=(0.5, found.novelty_threshold if novelty is None else novelty))
 
 
 @pytest.fixture
-def results(app, screen):
-    def show(calibration, xrays: int = 6):
+def show(app, screen):
+    """Diagnose with a calibration: pixels by the start of their files' names, and a table of labels."""
+
+    def give(calibration, xrays: dict[str, list[np.ndarray]], labels: str = ""):
         app.session_state["active_calibration"] = calibration
         app.session_state["active_calibration_source"] = "a test"
-        files = [(f"{i}.png", png(xray.grey), "image/png") for i, xray in enumerate(draw_xrays(xrays, 0))]
-        return classify(screen("diagnose"), files)
+        named = {f"{name} {i}.png": pixels for name, each in xrays.items() for i, pixels in enumerate(each)}
+        files = [(name, png(pixels / 255), "image/png") for name, pixels in named.items()]
+        table = [("labels.csv", labels.encode(), "text/csv")] if labels else []
+        return classify(screen("diagnose"), [*files, *table])
 
-    return show
+    return give
 
 
-def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
-    at = results(drawn(1000, 0.0))
+def test_xrays_above_the_private_threshold_are_marked_and_many_raise_the_alarm(show):
+    at = show(drawn(1000, 0.0), {"child": [xray.pixels for xray in draw_xrays(6, 0)]})
     (alarm,) = at.error
     assert alarm.icon
     assert "6 of 6 X-rays are unlike your calibration's" in texts(at)
@@ -48,20 +55,32 @@ def test_xrays_above_the_threshold_are_marked_and_many_raise_the_alarm(results):
 
 
 @pytest.mark.parametrize(
-    "calibration",
+    ("count", "calibration"),
     [
-        drawn(1000, 0.9999),
-        drawn(100),
-        simulate(np.linspace(0, 1, 1000), plan(1000, 0.1, 1.0), np.random.default_rng(0)),
+        (1, drawn(126)),
+        (5, drawn(126)),
+        (12, drawn(126)),
+        (5, drawn(1000, 0.9999)),
+        (5, simulate(np.linspace(0, 1, 1000), plan(1000, 0.1, 1.0), np.random.default_rng(0))),
     ],
-    ids=["private threshold near 1", "too few records", "no private threshold"],
+    ids=["1 of few", "5 of few", "12 of few", "private threshold near 1", "no private threshold"],
 )
-def test_the_public_threshold_applies_whatever_the_calibration(results, calibration, monkeypatch):
-    public = NoveltyThreshold(0.0, TRAINED_ON, 0.03, 0.05)
-    monkeypatch.setattr("ppsets_core.diagnose.novelty._public", lambda model: public)
-    at = results(calibration, 1)
-    assert sum(OUTSIDE in one.value for one in at.warning) == 1
-    assert kinds(at)["Unfamiliar"] == 1
+def test_every_unfamiliar_flagged_and_missed_card_says_so_whatever_the_calibration(show, count, calibration):
+    """By the public threshold: blurred X-rays are unlike the model's, half a chest is no frontal view."""
+    children = [xray.pixels for xray in draw_xrays(count, 0, "normal")]
+    halves = [pixels[:, : pixels.shape[1] // 2] for pixels in children]
+    labels = "file,label\n" + "\n".join(f"missed {i}.png,bacterial-pneumonia" for i in range(count))
+    at = show(calibration, {"adult": list(map(unfamiliar, children)), "lateral": halves, "missed": children}, labels)
+    says = {
+        "Unfamiliar": OUTSIDE,
+        "Flagged": "Does not look like a frontal view.",
+        "Missed": "Missed · true: Bacterial",
+    }
+    for kind, words in says.items():
+        shown = 2 * count if kind == "Unfamiliar" else count  # half a chest is unfamiliar, too
+        assert kinds(at)[kind] == shown
+        field(at.segmented_control, "diagnose_filter").set_value(kind).run()
+        assert len(viewers(at)) == texts(at).count(words) == min(shown, A_PAGE), kind
 
 
 def with_novelty(records: int) -> bytes:

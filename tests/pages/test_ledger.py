@@ -103,7 +103,7 @@ def test_the_last_paid_release_is_taken_up_by_a_new_session_and_said(ledger, hom
     spend(ledger, 1.0, SCORES, "ward *3*")
     last = spend(ledger, 0.5, SCORES, "ward *3*")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    assert "Last release taken up: ward *3*" in texts(at)
+    assert "In use: ward *3*" in texts(at)
     assert at.session_state["active_calibration"] == last
     assert at.session_state["active_calibration_source"] == "ward *3*"
     at.session_state["active_calibration"] = None

@@ -18,8 +18,8 @@ from ppsets_core.scores import SCORES, ClassScore
 from ppsets_core.wording import class_names, familiar_or_not, guarantee, price_in_ranks, remedy, rounded_up, with_margin
 
 NOVELTY_HELP = (
-    "A second threshold is released with the others: X-rays above it are marked as unfamiliar when they are diagnosed, "
-    "and an alarm is raised where too many are. It takes its share of the same ε. 0 leaves it out."
+    "X-rays unlike those that the bundled model was trained on are always marked, for free. A share above 0 also "
+    "releases a private threshold, which marks those unlike your calibration's."
 )
 EXPECTED_HELP = "If the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
 SIZE_HELP = "Diagnoses in a set, on as many of the public CoronaHack scores; ± is a 95% margin of the mean."

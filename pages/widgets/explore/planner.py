@@ -24,7 +24,7 @@ from ppsets_core.method.rules import RULES
 from ppsets_core.scores import SCORES, ClassScore
 from ppsets_core.wording import rounded_up, with_margin
 
-MEANS = "Means over simulated calibrations on the records above; ± is a 95% margin. Other patients give other sizes."
+MEANS = "Means over simulated calibrations."
 MOST_CLASSES = 20
 WHAT_SCORES_DO = "lac: smallest sets. aps, raps: larger sets where the model is unsure."
 
@@ -35,21 +35,21 @@ def show_planner(records: PublicRecords | None) -> None:
     with left.container(border=True, height="stretch"):
         st.header(f"How many records for ε = {epsilon:g}?", anchor=False)
         _of_each_rule({method: f"{smallest_n(alpha, epsilon, method):,}" for method in RULES})
-        st.caption("The least with which a set can leave anything out. More records make smaller sets.")
+        st.caption("With fewer, every set holds every diagnosis.")
     with right.container(border=True, height="stretch"):
         st.header(f"Which ε for {n:,} records?", anchor=False)
         _of_each_rule({method: _least_epsilon(n, alpha, method) for method in RULES})
-        st.caption("The most private with which a set can leave anything out.")
+        st.caption("With less, every set holds every diagnosis.")
     if records is not None and records.labelled is not None:
         with st.container(border=True, key="explore_expected"):
             st.header("What set size to expect?", anchor=False)
             _of_each_rule(
                 {
-                    name: f"{with_margin(sets.mean_size, sets.margin)} · {sets.coverage:.1%}"
+                    name: f"{sets.mean_size:.2f} · {sets.coverage:.1%}"
                     for name, sets in _sizes(records.labelled, alpha, epsilon, n).items()
                 }
             )
-            st.caption(f"Diagnoses in a set, and coverage. {MEANS}")
+            st.caption(f"Diagnoses in a set · coverage. {MEANS}")
     st.header("Records needed at every ε", anchor=False)
     epsilons = log_grid(0.01, 20, 25)
     fig = records_needed_figure(epsilons, records_needed(epsilons, alpha))

@@ -63,13 +63,13 @@ def choose_records() -> PublicRecords | None:
 
 def _coronahack() -> PublicRecords:
     records = bundled_scores()
-    st.caption(f"Public: the bundled model's probabilities for {len(records):,} held-out X-rays.")
+    st.caption(f"{len(records):,} public X-rays, held out of training.")
     return _from_file(records)
 
 
 def _cifar10() -> PublicRecords:
     records = bundled_cifar10()
-    st.caption(f"Public: a small network's probabilities for CIFAR-10's {len(records):,} test images, as in the paper.")
+    st.caption(f"{len(records):,} public test images, classified by a small network as in the paper.")
     return _from_file(records)
 
 

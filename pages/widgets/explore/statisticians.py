@@ -19,7 +19,7 @@ MOST_DRAWS = 500
 
 
 def show_levels(_records: PublicRecords | None) -> None:
-    st.write("A private rule aims above 1 − α, however the records are. At 1 there are too few of them.")
+    st.write("Private rules aim above 1 − α. At level 1 there are too few records.")
     alpha = alpha_slider(st.container())
     left, right = st.columns(2)
     figures = {}
@@ -43,7 +43,8 @@ def _legend() -> str:
 def _draw_levels(over: str, fixed: tuple[float, ...], alpha: float) -> go.Figure:
     fig = level_figure(_curves(over, fixed, alpha, tuple(RULES)))
     along = {"n": "the number of records", "epsilon": "ε"}[over]
-    st.plotly_chart(fig, key=f"explore_level_{over}", alt=f"Level to aim at against {along}, one line per rule")
+    shown = go.Figure(fig).for_each_trace(lambda line: line.update(showlegend=line.name.startswith(DEFAULT)))
+    st.plotly_chart(shown, key=f"explore_level_{over}", alt=f"Level to aim at against {along}, one line per rule")
     return fig
 
 
