@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     """Compute, write `NAME.json` and `NAME.html`, and print what was found."""
-    from ppsets_core.explore.page import write_page
+    from ppsets_core.explore.page import whole_page
 
     given = {option: getattr(args, option, None) for option in ("splits", "xrays")}
     given = {option: value for option, value in given.items() if value is not None}
@@ -63,7 +63,7 @@ def run_one(name: str, args: argparse.Namespace, out: Path) -> None:
     page = out / f"{name}.html"
     try:
         page.with_suffix(".json").write_text(text, encoding="utf-8")
-        write_page(page, findings.title, figures)
+        page.write_text(whole_page(findings.title, figures), encoding="utf-8")
     except OSError as error:
         raise FileError(f"{out} cannot be written to ({error.strerror}). Choose another folder with --out.") from error
     print(text if args.json else findings.as_text(), end="")

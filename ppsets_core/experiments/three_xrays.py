@@ -14,8 +14,7 @@ from ppsets_core.diagnose.set_table import SetRow, SetTable, sets_of
 from ppsets_core.diagnose.xrays import examine
 from ppsets_core.errors import FileError
 from ppsets_core.experiments.findings import Findings, Table
-from ppsets_core.explore.figures import softmax_figure
-from ppsets_core.explore.style import as_text, figure
+from ppsets_core.explore.style import BLUE, FAINT, VERMILLION, as_text, figure
 from ppsets_core.method.plan import plan
 from ppsets_core.places import ASSETS
 from ppsets_core.progress import Progress
@@ -94,7 +93,7 @@ def figures(sets: SetTable) -> dict[str, go.Figure]:
     for number in range(len(sets)):
         row = sets[number]
         figs[f"X-ray {number + 1}: {row.name}"] = _picture(row)
-        figs[f"X-ray {number + 1}: its set"] = softmax_figure(sets.classes, row.shares, sets.cutoffs[number])
+        figs[f"X-ray {number + 1}: its set"] = _bars(row, sets.calibration.cutoff)
     return figs
 
 
@@ -106,3 +105,14 @@ def _picture(row: SetRow) -> go.Figure:
     fig.update_yaxes(visible=False, autorange="reversed", scaleanchor="x")
     fig.update_layout(title={"text": as_text(f"label: {row.label}") if row.label else ""})
     return fig
+
+
+def _bars(row: SetRow, cutoff: float) -> go.Figure:
+    """Likeliest first; those in the set are blue."""
+    fig = figure(f"probability; the line is the cutoff, {cutoff:.3g}", "", height=300)
+    names, shares = [as_text(name) for name in row.probabilities], list(row.probabilities.values())
+    colours = [BLUE if name in row.members else FAINT for name in row.probabilities]
+    fig.add_bar(x=shares, y=names, orientation="h", marker={"color": colours}, showlegend=False)
+    fig.add_vline(x=cutoff, line={"color": VERMILLION, "width": 3})
+    fig.update_xaxes(range=[0, 1])
+    return fig.update_yaxes(autorange="reversed")

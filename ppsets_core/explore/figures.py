@@ -1,4 +1,4 @@
-"""Figures of the screens that have no trade-off: one X-ray's set, how good the model is, training, and spending."""
+"""Figures of the screens that have no trade-off: how good the model is, training, and spending."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -7,68 +7,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.explore.style import BLUE, FAINT, GREEN, GREY, ORANGE, SEQUENCE, VERMILLION, as_text, figure
+from ppsets_core.explore.style import BLUE, FAINT, GREEN, GREY, ORANGE, SEQUENCE, as_text, figure
 from ppsets_core.ledger import Account, BudgetChange, Release
 from ppsets_core.ledger.amounts import shown, total
 from ppsets_core.model.report import Epoch, ReliabilityBin
 
-_BELOW, _ROW = 22, 40
 _SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black or white as each cell needs
-
-
-def softmax_figure(
-    classes: Sequence[str], probabilities: np.ndarray, cutoffs: Sequence[float], most: int = 8
-) -> go.Figure:
-    """Likeliest classes first, each named above its bar; those that reach their cutoff are in the set, blue.
-
-    cutoffs: one for each class, which may all be the same.
-    """
-    order = np.argsort(-probabilities, kind="stable")[:most]
-    inside = (probabilities >= np.asarray(cutoffs))[order]
-    fig = figure("", "", height=_BELOW + _ROW * len(order))
-    fig.add_bar(
-        x=probabilities[order],
-        y=list(range(len(order))),
-        width=0.4,
-        offset=0,
-        orientation="h",
-        customdata=[as_text(classes[i]) for i in order],
-        marker={
-            "color": [BLUE if member else FAINT for member in inside],
-            "line": {"color": [BLUE if member else GREY for member in inside], "width": 1},
-        },
-        hovertemplate="%{customdata}: %{x:.4f}<extra></extra>",
-        showlegend=False,
-    )
-    needs = [cutoffs[i] for i in order]
-    common = len(set(needs)) == 1
-    for row, (i, member, cutoff) in enumerate(zip(order, inside, needs, strict=True)):
-        name, needed = as_text(classes[i]), "" if common else f" · needs {cutoff:.3g}"
-        _write(fig, 0, row, "left", f"<b>{name}</b>" if member else name)
-        _write(fig, 1, row, "right", f"{probabilities[i]:.3f}{needed}")
-        mark = {"x0": cutoff, "x1": cutoff, "y0": row - 0.04, "y1": row + 0.5}
-        fig.add_shape(type="line", line={"color": VERMILLION, "width": 3}, **mark)
-    if common:
-        _name_cutoff(fig, needs[0], f"cutoff {needs[0]:.3g}")
-    else:
-        _name_cutoff(fig, 0, "upright line: what each diagnosis needs")
-    fig.update_xaxes(range=[-0.005, 1.005], fixedrange=True, visible=False)
-    fig.update_yaxes(range=[len(order) - 0.45, -0.5], fixedrange=True, visible=False)
-    fig.update_layout(margin={"l": 2, "r": 2, "t": 2, "b": _BELOW})
-    return fig
-
-
-def _write(fig: go.Figure, x: float, row: int, anchor: str, text: str) -> None:
-    place = {"x": x, "y": row, "xanchor": anchor, "yanchor": "bottom", "showarrow": False, "borderpad": 0}
-    fig.add_annotation(text=text, font={"size": 13}, **place)
-
-
-def _name_cutoff(fig: go.Figure, cutoff: float, text: str) -> None:
-    anchor = "left" if cutoff < 0.5 else "right"
-    font = {"size": 12, "color": VERMILLION}
-    fig.add_annotation(
-        x=cutoff, y=0, yref="paper", yanchor="top", text=text, showarrow=False, xanchor=anchor, font=font
-    )
 
 
 def confusion_figure(classes: Sequence[str], confusion: np.ndarray) -> go.Figure:

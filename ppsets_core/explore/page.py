@@ -4,7 +4,6 @@ import csv
 import html
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,7 +11,6 @@ from plotly.offline import get_plotlyjs
 
 from ppsets_core.files.names import plain_cell
 
-SCRIPT = "plotly.min.js"
 _CONFIG = {"responsive": True, "displayModeBar": False}
 _STYLE = (
     "body{margin:16px;font-family:sans-serif;background:#fff;color:#222}"
@@ -21,20 +19,8 @@ _STYLE = (
 )
 
 
-def write_page(path: Path, title: str, figures: Mapping[str, go.Figure]) -> None:
-    """One page with every figure; plotly's script is written once beside it, for all the pages of the folder."""
-    script = path.parent / SCRIPT
-    if not script.exists():
-        script.write_text(get_plotlyjs(), encoding="utf-8")
-    path.write_text(_page(title, figures, f'<script src="{SCRIPT}"></script>'), encoding="utf-8")
-
-
 def whole_page(title: str, figures: Mapping[str, go.Figure]) -> str:
     """One page with every figure and plotly's script inside: a single file to hand on."""
-    return _page(title, figures, f"<script>{get_plotlyjs()}</script>")
-
-
-def _page(title: str, figures: Mapping[str, go.Figure], script: str) -> str:
     parts = [
         f"<section><h2>{html.escape(name)}</h2>"
         f"{figure.to_html(full_html=False, include_plotlyjs=False, config=_CONFIG)}</section>"
@@ -42,7 +28,7 @@ def _page(title: str, figures: Mapping[str, go.Figure], script: str) -> str:
     ]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f"<style>{_STYLE}</style>{script}</head>"
+        f"<style>{_STYLE}</style><script>{get_plotlyjs()}</script></head>"
         f"<body><h1>{html.escape(title)}</h1><main>{''.join(parts)}</main></body></html>"
     )
 

@@ -16,10 +16,8 @@ def test_an_experiment_writes_numbers_and_a_page_that_works_offline(tmp_path, ca
     assert document["command"] == "python -m ppsets_core experiment coronahack --seed 3 --splits 5"
     assert len(document["numbers"]["nonprivate"]["coverage"]) == 5
     page = (tmp_path / "out" / "coronahack.html").read_text(encoding="utf-8")
-    assert 'src="plotly.min.js"' in page
-    assert "https://cdn" not in page
-    assert page.count("Plotly.newPlot") == 4
-    assert (tmp_path / "out" / "plotly.min.js").stat().st_size > 1_000_000
+    assert page.count("<section>") == 4
+    assert len(page) > 1_000_000, "plotly's script is inside"
     assert main(["experiment", "coronahack", "--splits", "2", "--json", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out == (tmp_path / "coronahack.json").read_text(encoding="utf-8")
 

@@ -21,6 +21,7 @@ from ppsets_core.experiments import (
 )
 from ppsets_core.experiments.findings import Source, standard_error
 from ppsets_core.explore.labelled import Labelled, simulated_records
+from ppsets_core.explore.style import BLUE
 from ppsets_core.method.plan import smallest_n
 from ppsets_core.method.rules import RULES
 from tests.drawn_xrays import write_folder
@@ -184,6 +185,7 @@ def test_a_synthetic_xray_of_each_class_gets_a_ranked_set():
     assert isinstance(sets.calibration, Simulation)
     drawn = three_xrays.figures(sets)
     assert len(drawn) == 6
+    assert [colour == BLUE for colour in drawn["X-ray 1: its set"].data[0].marker.color] == [True, True, False]
     assert drawn[f"X-ray 1: {rows[0].name}"].data[0].z.std() > 10, "a picture, not one grey"
     assert len(three_xrays.findings(sets).tables[0].rows) == 3
 

@@ -12,14 +12,13 @@ from ppsets_core.explore import NONPRIVATE
 from ppsets_core.explore.figures import (
     confusion_figure,
     reliability_figure,
-    softmax_figure,
     spending,
     training_figure,
 )
 from ppsets_core.explore.labelled import simulated_records
 from ppsets_core.explore.level_curves import level_curves, level_figure
 from ppsets_core.explore.page import csv_of_rows, numbers_of, whole_page
-from ppsets_core.explore.style import BLUE, look_of
+from ppsets_core.explore.style import look_of
 from ppsets_core.ledger import BudgetChange, Release
 from ppsets_core.method.rules import RULES
 from ppsets_core.model.report import Epoch, report
@@ -27,23 +26,6 @@ from tests.explore.test_trade_offs import traces
 from tests.explore.third_rule import ThirdRule
 
 LEVELS = level_figure(level_curves("n", (300, 1000), (1.0,), 0.1))
-
-
-def test_softmax_bars_are_ranked_and_those_in_the_set_blue():
-    figure = softmax_figure(["a", "b", "c"], np.array([0.2, 0.5, 0.3]), [0.25] * 3)
-    bars = figure.data[0]
-    assert list(bars.customdata) == ["b", "c", "a"]
-    assert list(bars.x) == [0.5, 0.3, 0.2]
-    assert [colour == BLUE for colour in bars.marker.color] == [True, True, False]
-    assert [(mark.x0, mark.x1) for mark in figure.layout.shapes] == [(0.25, 0.25)] * 3
-    texts = [annotation.text for annotation in figure.layout.annotations]
-    assert texts == ["<b>b</b>", "0.500", "<b>c</b>", "0.300", "a", "0.200", "cutoff 0.25"]
-
-
-def test_names_are_text_and_never_markup():
-    figure = softmax_figure(["<i>x</i>", "$y$"], np.array([0.6, 0.4]), [0.5] * 2)
-    assert list(figure.data[0].customdata) == ["&lt;i&gt;x&lt;/i&gt;", "&#36;y&#36;"]
-    assert not any("<i>" in annotation.text for annotation in figure.layout.annotations)
 
 
 def test_confusion_shows_counts_and_shades_shares():

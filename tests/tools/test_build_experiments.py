@@ -1,7 +1,7 @@
 import pytest
 from PIL import Image
 
-from ppsets_core.explore.page import write_page
+from ppsets_core.explore.page import whole_page
 from ppsets_core.explore.style import figure
 from tools.build_experiments import draw
 
@@ -10,7 +10,7 @@ from tools.build_experiments import draw
 def test_a_browser_draws_the_whole_page(tmp_path):
     fig = figure("x", "y", height=900)
     fig.add_scatter(x=[1, 2], y=[3, 4])
-    write_page(tmp_path / "one.html", "One <figure>", {"a & b": fig})
+    (tmp_path / "one.html").write_text(whole_page("One <figure>", {"a & b": fig}), encoding="utf-8")
     draw(tmp_path / "one.html", tmp_path / "one.png")
     width, height = Image.open(tmp_path / "one.png").size
     assert width == 920 * 1.5
