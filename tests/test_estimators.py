@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -139,15 +138,3 @@ def test_a_ledger_counts_and_without_one_it_is_said(tmp_path):
 def test_what_is_wrong_is_said_before_anything_is_spent(use, what):
     with pytest.raises(pp.InputError, match=what):
         use()
-
-
-@quietly
-def test_the_bundled_data_of_scikit_learn_in_a_few_lines():
-    rows, kinds = load_wine(return_X_y=True, as_frame=True)
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows[::2], kinds[::2])
-    private = pp.PrivateConformalClassifier(model, epsilon=10.0).conformalize(rows[1::2], kinds[1::2])
-    assert private.predict_set(rows)[1].shape == (178, 3, 1)
-    rows, truth = load_diabetes(return_X_y=True, as_frame=True)
-    line = LinearRegression().fit(rows[::2], truth[::2])
-    private = pp.PrivateConformalRegressor(line, epsilon=10.0, bound=300).conformalize(rows[1::2], truth[1::2])
-    assert np.isfinite(private.predict_interval(rows)[1]).all()

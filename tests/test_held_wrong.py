@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ppsets_core as pp
-from ppsets_core.data import Records
 from ppsets_core.method.rules.mechanism import run_probabilities
 
 EPSILON, BINS = 2.0, 4
@@ -106,46 +105,17 @@ def assert_is_sound(drawn: pp.Calibration) -> None:
 
 
 @quickly
-@given(arguments(), CHOICES)
-def test_whatever_is_given_a_release_is_sound_or_refused_in_a_sentence(given, chosen):
+@given(arguments(), CHOICES, st.booleans())
+def test_whatever_is_given_a_release_is_sound_or_refused_in_a_sentence(given, chosen, bare):
     try:
+        if "scores" in given and bare:
+            assert_is_sound(pp.calibrate(given["scores"], **chosen))
         found = pp.one_per_patient(pp.records(**given))
         drawn = pp.calibrate(found, **chosen)
     except pp.InputError:
         return
     assert_is_sound(drawn)
     assert drawn.unit == ("record" if given.get("patients") is None else "patient")
-
-
-@quickly
-@given(st.lists(NUMBER, max_size=30) | st.lists(USUAL, min_size=5, max_size=30), CHOICES)
-def test_bare_scores_are_sound_or_refused(scores, chosen):
-    try:
-        drawn = pp.calibrate(scores, **chosen)
-    except pp.InputError:
-        return
-    assert_is_sound(drawn)
-
-
-FACTS = {
-    "scores": [np.linspace(0, 1, 20), np.full(20, 7.0), np.full(20, np.nan), np.arange(20), np.linspace(-1, 0, 20)],
-    "classes": [(), ("a", "b"), ["a"], "ab", (1, 2)],
-    "labels": [None, np.arange(20) % 2, np.array(["a", "b"] * 10), np.full(20, -1), np.arange(20), np.zeros(3, int)],
-    "patients": [None, np.array(["p"] * 20), np.arange(20).astype(str), np.array(["", "p"] * 10)],
-    "groups": [{}, {"site": np.array(["a", "b"] * 10)}, {"site": np.arange(20)}, {"site": np.array(["a"])}],
-    "unit": ["record", "patient", "ward"],
-    "novelty": [None, np.full(20, 0.5), np.full(20, 2.0), np.full(20, np.nan)],
-}
-
-
-@quickly
-@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in FACTS.items()}), CHOICES)
-def test_records_built_by_hand_are_sound_or_refused(facts, chosen):
-    try:
-        drawn = pp.calibrate(Records("mine", **facts), **chosen)
-    except pp.InputError:
-        return
-    assert_is_sound(drawn)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -20,13 +20,6 @@ def test_the_plan_that_was_shown_is_the_one_that_is_carried_out(tmp_path, monkey
     assert ledger.release(RECORDS, shown, ledger.account_for(RECORDS, "ward", 5)).plan == shown
 
 
-def test_sets_and_their_evaluation_take_the_calibration_itself():
-    calibration = pp.calibrate(RECORDS, 0.1, 5.0)
-    sets = pp.prediction_sets(RECORDS.probabilities, calibration, classes=RECORDS.classes)
-    assert (sets == pp.prediction_sets(RECORDS.probabilities, calibration.threshold)).all()
-    assert pp.evaluate(RECORDS.probabilities, RECORDS.labels, calibration).coverage > 0.85
-
-
 def test_every_name_that_is_offered_is_there_the_networks_too():
     for name in [*pp.__all__, "XrayModel", "load_model", "predict", "predict_folder"]:
         assert getattr(pp, name) is not None

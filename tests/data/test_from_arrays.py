@@ -136,6 +136,15 @@ REFUSED = {
     "a score of 7": ({"scores": [0.1, 7.0]}, "row 2: the score is outside"),
     "a missing score": ({"scores": [0.1, None]}, "row 2: the value is missing"),
     "a masked score": ({"scores": np.ma.array([0.1, 0.2], mask=[False, True])}, "row 2: the value is missing"),
+    "text for a score": ({"scores": ["0.1"]}, "expected numbers only"),
+    "a complex score": ({"scores": [0.1 + 0j]}, "expected numbers only"),
+    "scores in rows": ({"scores": [[0.1]]}, "2 dimensions"),
+    "scores in ragged rows": ({"scores": [0.1, [0.2]]}, "not all of one length"),
+    "an infinite score": ({"scores": [0.1, np.inf]}, "row 2: the value is missing or not a finite number"),
+    "a missing share": ({"probabilities": [[0.5, np.nan]], "labels": [0]}, "row 1, column '2': the value is missing"),
+    "a share too large": ({"probabilities": [[1.2, -0.2]], "labels": [0]}, "row 1, column '1': the probability is"),
+    "one class": ({"probabilities": [[1.0]], "labels": [0]}, "two or more classes"),
+    "a label between": ({"probabilities": [[0.5, 0.5]], "labels": [0.5]}, "none of the classes 0, 1"),
     "a label too few": ({"probabilities": ROWS, "labels": LABELS[1:]}, "one label for each of the 600"),
     "an unknown label": ({"probabilities": FRAME, "labels": ["measles", *NAMES[1:]]}, "row 1: the label is missing"),
     "a missing label": ({"probabilities": FRAME, "labels": [None, *NAMES[1:]]}, "row 1: the label is missing"),
@@ -199,17 +208,10 @@ def test_scores_changed_afterwards_are_noticed_by_the_counting():
         pp.calibrate(found, 0.1, 1.0)
 
 
-def test_another_models_probabilities_are_refused_by_the_users_own_words(tmp_path):
-    drawn = pp.calibrate(pp.records(FRAME, NAMES, model="densenet-v1"), 0.1, 5.0)
-    assert pp.Calibration.from_json(drawn.to_json()).model == "densenet-v1"
-    assert (drawn.is_for("densenet-v1"), drawn.is_for("densenet-v2")) == (True, False)
-
-
 @pytest.mark.parametrize("score", [Aps(), Raps(0.1, 1), Own(), Residual(200.0)])
 def test_a_calibration_names_its_score_and_its_parameters(score):
     drawn = pp.calibrate(pp.records(scores=SCORES, score=score), 0.1, 5.0)
-    assert pp.Calibration.from_json(drawn.to_json()) == drawn
-    assert drawn.score == score
+    assert pp.Calibration.from_json(drawn.to_json()).score == score
     if isinstance(score, Own | Residual):
         for use in (pp.prediction_sets, pp.ranked_sets, lambda p, c: pp.evaluate(p, LABELS, c)):
             with pytest.raises(pp.InputError, match=rf"score '{score.name}'.* no sets"):

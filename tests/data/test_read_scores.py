@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow as pa
@@ -88,12 +89,6 @@ def test_probabilities_with_labels_and_patients(name):
     assert records.patient_count == 3
 
 
-def test_labels_may_be_positions_or_differ_in_case():
-    assert read_scores(b"label,p0,p1\n1,0.25,0.75\n0,0.5,0.5").labels.tolist() == [1, 0]
-    text = b"label,Normal,Viral\nviral,0.25,0.75\nNORMAL,0.5,0.5\nNormal,0.5,0.5\n1,0.5,0.5\n"
-    assert read_scores(text).labels.tolist() == [1, 0, 0, 1]
-
-
 @pytest.mark.parametrize("label", ["normal", "viral", "other"])
 def test_a_score_column_wins_whatever_the_other_columns_and_labels_are(label):
     records = read_scores(f"score,label,normal,viral\n0.5,{label},0.5,0.5\n0.25,viral,0.25,0.75".encode())
@@ -104,18 +99,9 @@ def test_a_score_column_wins_whatever_the_other_columns_and_labels_are(label):
 REFUSALS = {
     "empty.csv": (b"", "empty.csv: it is empty"),
     "blank.csv": (b"\n \n", "it is empty"),
-    "header-only.csv": (b"score\n", "empty. At least one record"),
-    "nan.csv": (b"score\n0.1\nnan\n0.3", "nan.csv, line 3, column 'score': the value is missing or not a finite"),
-    "gap.csv": (b"score,x\n0.1,1\n,2\n0.3,3", "gap.csv, line 3, column 'score': the value is missing"),
-    "text.csv": (b"score\n0.1\nhigh\n0.3", "text.csv, line 3, column 'score'"),
     "outside.csv": (b"score\n\n0.1\n1.5\n2.5", "line 4, column 'score': the score is outside .* \\(2 such places\\)"),
     "negative.npy": (npy(np.array([0.1, -0.2])), "row 2, column 'score': the score is outside"),
-    "sum.csv": (b"label,a,b\na,0.5,0.6", "line 2: the probabilities do not sum to 1.*taken as classes: a, b"),
-    "logits.csv": (b"label,a,b\na,2.5,-1.5", "line 2, column 'a': the probability is outside .* not logits"),
-    "label.csv": (b"label,a,b\na,0.5,0.5\nsecret,0.5,0.5", "line 3, column 'label': the label is none of .*a, b"),
-    "no-probabilities.csv": (b"label,patient\na,1", "a 'label' but no probabilities"),
     "one-class.csv": (b"label,a\na,1", "a 'label' but no probabilities"),
-    "twice.csv": (b"score,score\n0.1,0.2", "the column 'score' stands more than once"),
     "twice-in-plural.csv": (b"score,Scores\n0.1,0.2", "the column 'score' stands more than once"),
     "twice.json": (b'{"score": [0.1], "score": [0.2]}', "the column 'score' stands more than once"),
     "unclear.csv": (b"a,b\n0.1,0.2", "2 columns hold numbers"),
@@ -145,15 +131,6 @@ def test_refusals_name_the_file_the_place_and_the_remedy(name):
     with pytest.raises(FileError, match=what) as refusal:
         read_scores(Upload(name, data))
     assert str(refusal.value).startswith(name)
-    assert "secret" not in str(refusal.value)
-
-
-def test_a_missing_path_and_a_file_too_large(tmp_path, monkeypatch):
-    with pytest.raises(FileError, match=r"gone\.csv: there is no such file"):
-        read_scores(tmp_path / "gone.csv")
-    monkeypatch.setattr("ppsets_core.data.reader.MAX_BYTES", 10)
-    with pytest.raises(FileError, match="larger than"):
-        read_scores(b"score\n0.123456789")
 
 
 GOOD = [data for files in (SCORE_FILES, PROBABILITY_FILES) for data in files.values()]
@@ -185,36 +162,22 @@ def test_damaged_files_and_random_bytes_are_read_or_refused(data, ending):
 MODEL = "0123456789abcdef"
 
 
-@pytest.mark.parametrize("word", ["ResNet-18", "", MODEL, "0123456789ABCDEF", MODEL + "0", MODEL + "\u0660"])
-def test_a_model_may_have_a_name_in_the_users_own_words(word):
-    assert read_scores(f"score,model,x\n0.1,{word},1\n0.2,{word},2\n".encode()).model == (word or None)
-
-
-def test_a_models_name_is_as_short_as_other_names():
-    with pytest.raises(FileError, match="1 to 100 printable characters"):
-        read_scores(f"score,model\n0.1,{'x' * 101}\n".encode())
-
-
-@pytest.mark.parametrize(("first", "second"), [(MODEL, MODEL[::-1]), (MODEL, "ResNet-18"), ("ResNet-18", MODEL)])
-def test_scores_of_two_models_are_refused_by_line(first, second):
+@pytest.mark.parametrize("word", ["ResNet-18", "", MODEL, MODEL + "\u0660", "x" * 101])
+def test_one_model_has_one_short_name_in_the_users_own_words(word):
+    refused = pytest.raises(FileError, match="1 to 100 printable characters") if len(word) > 100 else nullcontext()
+    with refused:
+        assert read_scores(f"score,model,x\n0.1,{word},1\n0.2,{word},2\n".encode()).model == (word or None)
     with pytest.raises(FileError, match=r"s\.csv, line 3, column 'model': it is of another model than the first row"):
-        read_scores(f"score,model\n0.1,{first}\n0.2,{second}\n".encode(), "s.csv")
+        read_scores(f"score,model\n0.1,{word}\n0.2,other\n".encode(), "s.csv")
 
 
-def test_a_column_of_groups_is_read_by_its_name():
-    data = b"site,score,patient\nnorth,0.25,a\n2,0.5,b\nnorth,0.75,c\n"
-    records = read_scores(data, group="site")
-    assert list(records.groups["site"]) == ["north", "2", "north"]
-    assert records.scores.tolist() == [0.25, 0.5, 0.75]
-    assert read_scores(data).groups == {}
-    with pytest.raises(FileError, match=r"s\.csv: there is no column 'ward'"):
-        read_scores(data, "s.csv", group="ward")
-
-
-def test_groups_that_are_numbers_are_neither_scores_nor_classes():
-    assert read_scores(b"ward,value\n1,0.25\n2,0.5\n", group="ward").scores.tolist() == [0.25, 0.5]
-    records = read_scores(b"ward,label,a,b\n1,a,0.25,0.75\n2,b,0.5,0.5\n", group="ward")
-    assert (records.classes, list(records.groups["ward"])) == (("a", "b"), ["1", "2"])
+def test_a_column_of_groups_is_read_by_its_name_and_is_neither_a_score_nor_a_class():
+    records = read_scores(b"ward,label,a,b\n1,a,0.25,0.75\nnorth,b,0.5,0.5\n", group="ward")
+    assert (records.classes, list(records.groups["ward"])) == (("a", "b"), ["1", "north"])
+    data = b"ward,value\n1,0.25\n2,0.5\n"
+    assert read_scores(data, group="ward").scores.tolist() == [0.25, 0.5]
+    with pytest.raises(FileError, match=r"s\.csv: there is no column 'site'"):
+        read_scores(data.replace(b"value", b"score"), "s.csv", group="site")
 
 
 @pytest.mark.parametrize("name", ["patient", "Patient_ID", "PatientID", "patient id", "subject"])
@@ -229,16 +192,6 @@ def test_a_patient_that_a_format_stores_as_not_a_number_is_nobody():
     table = json.dumps({"score": [0.1, 0.2, 0.3], "patient": [17, float("nan"), None]}).encode()
     for data, name in ((npz(**columns), "a.npz"), (parquet(columns), "a.parquet"), (table, "a.json")):
         assert read_scores(data, name).patients.tolist() == ["17", "", ""]
-
-
-@pytest.mark.parametrize("name", ["split", "patient", "novelty"])
-def test_a_column_that_means_something_is_never_passed_over_for_its_type(name, tmp_path):
-    data = parquet({"score": [0.1, 0.2], name: pa.array([b"train", b"b"], pa.binary())})
-    with pytest.raises(FileError, match=f"the column '{name}' is neither of numbers nor of text"):
-        read_scores(data, "a.parquet")
-    (tmp_path / "part.parquet").write_bytes(data)
-    with pytest.raises(FileError, match=f"the column '{name}' is neither of numbers nor of text"):
-        open_source(tmp_path)
 
 
 def test_whether_patients_have_a_column_does_not_hinge_on_one_name(tmp_path):

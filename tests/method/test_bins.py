@@ -17,11 +17,6 @@ def assert_inside(scores: np.ndarray, m: int) -> None:
     assert (((j - 1) / m < scores) | ((scores == 0) & (j == 1))).all()
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=50), BINS)
-def test_random_scores_lie_inside_their_bin(scores, m):
-    assert_inside(np.array(scores), m)
-
-
 @given(BINS, st.data())
 def test_scores_at_and_next_to_an_edge_lie_inside_their_bin(m, data):
     edge = data.draw(st.integers(0, m)) / m

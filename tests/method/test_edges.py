@@ -82,9 +82,6 @@ def test_sets_only_grow_and_by_no_more_than_the_tolerance(half, t):
     assert (ours > exact).any()
 
 
-SHARES = {1.0: 0.30, 0.9: 0.20, 0.7: 0.45, 0.4: 0.05}  # a model whose ten members vote
-
-
 def sample(n: int, shares: dict[float, float]) -> np.ndarray:
     return np.repeat(list(shares), np.round(n * np.array(list(shares.values()))).astype(int))
 

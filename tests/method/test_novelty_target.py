@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppsets_core import InputError, Ledger, Records, calibrate, plan, smallest_epsilon
+from ppsets_core import InputError, Records, calibrate, plan, smallest_epsilon
 from ppsets_core.data.counts import count_records
 from ppsets_core.method.bins import Runs
 from ppsets_core.method.plan import Plan
@@ -62,12 +62,6 @@ def test_where_records_are_too_few_for_both_the_sets_come_first():
     assert not plan(n, 0.05, 0.2 * epsilon).is_trivial
     assert not joint.is_trivial
     assert joint.novelty.is_trivial
-
-
-@pytest.mark.parametrize("share", [-0.1, 0.95, float("nan"), "a fifth"])
-def test_a_share_out_of_range_is_refused(share):
-    with pytest.raises(InputError, match="share"):
-        plan(1000, 0.1, 1.0, novelty_share=share)
 
 
 @settings(max_examples=60, deadline=None)
@@ -196,17 +190,3 @@ def test_a_plan_with_tau_needs_the_column():
     bare = dataclasses.replace(records_of(1000), novelty=None)
     with pytest.raises(InputError, match="novelty"):
         calibrate(bare, 0.1, 1.0, **USUAL)
-
-
-CHARGES = [(1000, 1.0, True, 0), (100, 1.0, False, 0), (20, 0.1, False, 1)]
-
-
-@pytest.mark.parametrize(("n", "epsilon", "has_tau", "left"), CHARGES)
-def test_the_ledger_charges_epsilon_once_and_nothing_where_nothing_is_drawn(n, epsilon, has_tau, left, tmp_path):
-    ledger, records = Ledger(tmp_path / "ledger.sqlite"), records_of(n)
-    account = ledger.open_account("made up", 1)
-    found = ledger.release(records, plan(n, 0.1, epsilon, **USUAL), account)
-    assert has_tau or found.novelty_threshold == 1
-    assert found.novelty.is_trivial == (not has_tau)
-    assert (ledger.account("made up").left, found.epsilon_spent) == (left, 1 - left)
-    assert [one.calibration for one in ledger.releases()] == [found] * (1 - left)

@@ -132,6 +132,7 @@ def test_the_papers_chosen_m_is_about_a_fifteenth_of_n_epsilon():
         ({"per": "diagnosis", "classes": 3, "method": "paper"}, "holds for all patients together only"),
         ({"per": "site"}, "needs the names of the groups"),
         ({"classes": 3}, "say so with per"),
+        *(({"novelty_share": share}, "share of epsilon") for share in (-0.1, 0.95, math.nan, "a fifth")),
     ],
 )
 def test_refusals_say_what_is_wrong(arguments, what):

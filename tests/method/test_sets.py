@@ -71,24 +71,6 @@ def test_evaluation_by_hand():
     assert e.interval == clopper_pearson(3, 4)
 
 
-@pytest.mark.parametrize(
-    ("probabilities", "labels", "what"),
-    [
-        ([[0.5, 0.4]], [0], "row 1: the probabilities do not sum to 1"),
-        ([[0.5, 0.5], [1.2, -0.2]], [0, 0], "row 2, column '1': the probability is outside"),
-        ([[0.5, np.nan]], [0], "row 1, column '2': the value is missing"),
-        ([[1.0]], [0], "two or more classes"),
-        (np.empty((0, 3)), [], "empty"),
-        ([[0.5, 0.5]], [2], "the label is no column number from 0 to 1"),
-        ([[0.5, 0.5]], [0.5], "the label is missing or none of the classes 0, 1"),
-        ([[0.5, 0.5]], [0, 1], "one label for each of the 1 records"),
-    ],
-)
-def test_bad_records_are_refused(probabilities, labels, what):
-    with pytest.raises(pp.InputError, match=what):
-        pp.conformity_scores(probabilities, labels)
-
-
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, np.nan, "0.5", None])
 def test_bad_thresholds_are_refused(threshold):
     with pytest.raises(pp.InputError, match="threshold"):
