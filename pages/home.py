@@ -57,9 +57,9 @@ def _example() -> None:
         st.html(set_bars(class_names(records.classes), shares, np.full(len(shares), cutoff).tolist()))
         st.markdown(
             "**Bars**: the model's probabilities.  \n"
-            f"**Orange line**: the cutoff, {cutoff:.2f}, from a calibration that protects each patient by differential "
-            "privacy.  \n"
-            "**Bold**: the set. It holds the true diagnosis for 90% of similar patients."
+            f"**Orange line**: the cutoff, here {cutoff:.2f}, from a calibration that protects each patient by "
+            "differential privacy.  \n"
+            "**Bold**: the set. Such sets hold the true diagnosis for 90% of similar patients."
         )
 
 

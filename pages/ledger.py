@@ -1,5 +1,7 @@
 """Ledger: what every data set may spend, has spent and was spent on; exports; and raising a budget, on record."""
 
+from decimal import Decimal
+
 import streamlit as st
 
 from pages.widgets.budgets import open_account_step, raise_budget_step
@@ -32,7 +34,13 @@ def main() -> None:
         if may_open("calibrate"):
             st.page_link("pages/calibrate.py", label="Open Calibrate", icon=":material/arrow_forward:")
         return
-    st.header("What is left", anchor=False)
+    drawn = ledger.releases()
+    spent = shown(sum((one.epsilon for one in drawn), Decimal(0)))
+    st.markdown(
+        f"**Released so far: {len(drawn):,}, at ε = {spent} in all.** A release is a few noisy numbers or a network's "
+        "last layer: no X-ray, no record, no name."
+    )
+    st.header("Budget left", anchor=False)
     told = ", ".join(f"{account.name}: {shown(account.left)} of {shown(account.budget)}" for account in accounts[:20])
     st.plotly_chart(budget_figure(accounts), key="budgets", alt=f"ε left of each budget. {told}")
     st.caption(
@@ -115,7 +123,7 @@ def _refusals(ledger: Ledger) -> None:
             "is not private: it is for the owners of the records and in no export. "
             f"After {MOST_REFUSALS} refusals the data set answers no more until its budget is raised."
         )
-        rows = [_entry(one, {"for a": one.kind, "ε": shown(one.epsilon)}) for one in reversed(refusals)]
+        rows = [_entry(one, {"kind": one.kind, "ε": shown(one.epsilon)}) for one in reversed(refusals)]
         st.dataframe(rows, hide_index=True, alt="Every release that was refused, newest first")
 
 
@@ -132,16 +140,16 @@ def _row(release: Release) -> dict:
     either = calibration or check
     return {
         "no.": release.id,
-        "time (UTC)": release.time[:19].replace("T", " "),
-        "data set": release.account,
-        "for a": release.kind,
+        "kind": release.kind,
         "ε": shown(release.epsilon),
         "δ": shown(release.delta) if release.delta else "",
+        "ŝ": _thresholds(calibration) if calibration else None,
+        "data set": release.account,
+        "time (UTC)": release.time[:19].replace("T", " "),
         "rule": calibration.method if calibration else "",
         "α": either.alpha if either else None,
         "n": either.n if either else None,
         "m": calibration.m if calibration else None,
-        "ŝ": _thresholds(calibration) if calibration else None,
         "covered": covered_in_words(check) if check else None,
         "protects one": either.unit if either else "",
         "model": either.model or "unknown" if either else release.trained or "",

@@ -1,6 +1,7 @@
 """One family of exceptions, each with a sentence that a clinician can act on."""
 
 from importlib.util import find_spec
+from typing import Any
 
 EXTRAS = {
     "xrays": ("torch", "torchvision", "pydicom", "highdicom", "opacus", "safetensors"),
@@ -34,9 +35,15 @@ class BudgetError(LedgerError):
 class RepeatError(LedgerError):
     """An identical release was paid for before and can be used again for free; nothing was drawn or charged."""
 
+    @property
+    def earlier(self) -> Any:
+        """The `Release` that is identical."""
+        return self.args[1]
+
     def __str__(self) -> str:
         return (
-            f"{self.args[0]} If these are other records, or to draw anew and pay again: --again, in Python again=True."
+            f"{self.args[0]} `ppsets ledger export {self.earlier.id}` writes it again. If these are other records, or "
+            "to draw anew and pay again: --again, in Python again=True."
         )
 
 

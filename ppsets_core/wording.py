@@ -12,8 +12,11 @@ from ppsets_core.scores import Aps, ClassScore, Cqr, IntervalScore, Own, Raps, R
 
 WEAK_EPSILON = 5
 PROTECTED = {"record": "calibration record", "patient": "patient of the calibration"}
-MARGINAL = "Coverage is an average over patients like these, not a guarantee for any single patient."
-WITHIN_EACH = "Coverage is an average over patients with the same {per}, not a guarantee for any single patient."
+MARGINAL = "Coverage is an average over patients like those of the calibration, not a guarantee for any single patient."
+WITHIN_EACH = (
+    "Coverage is an average over patients of one {per} like those of the calibration, not a guarantee for any single "
+    "patient."
+)
 BUNDLED_MODEL_IS_FOR = (
     "The bundled model is for frontal chest X-rays of children aged 1–5 from one hospital. It knows bacterial "
     "pneumonia, normal and viral pneumonia (COVID-19 counts as viral), and looks for nothing else."
@@ -94,12 +97,12 @@ def familiar_or_not(plan: Plan) -> str:
     """Which unfamiliar X-rays will be marked: by the public threshold always, by a private one for a share of ε."""
     always = "X-rays unlike those that the bundled model was trained on are marked, at no cost in ε."
     if plan.novelty is None:
-        return f"{always} Those unlike your calibration's are not."
+        return f"{always} X-rays unlike those of your calibration are not."
     if plan.novelty.is_trivial:
-        return f"{always} Too few records to mark those unlike your calibration's: all of ε goes to the coverage."
+        return f"{always} There are too few records to mark those unlike your calibration: all of ε goes to coverage."
     return (
-        f"{always} Those unlike your calibration's are marked, too: at most {100 * plan.novelty.alpha:g}% of patients "
-        f"like these, on average. This takes ε = {plan.novelty.epsilon:g} of {plan.epsilon:g} and leaves "
+        f"{always} Those unlike your calibration are marked, too: on average at most {100 * plan.novelty.alpha:g}% of "
+        f"patients like those in it. This takes ε = {plan.novelty.epsilon:g} of {plan.epsilon:g} and leaves "
         f"{plan.threshold_epsilon:g}."
     )
 

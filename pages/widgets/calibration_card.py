@@ -58,7 +58,7 @@ def _thresholds(calibration: BaseCalibration) -> None:
         return
     threshold_help = "A diagnosis is in the set if 1 − its probability is at most ŝ."
     st.metric("Threshold ŝ", f"{calibration.threshold:.6g}", help=threshold_help, width="content")
-    st.metric("Probability needed", needed(calibration.cutoff), help=NEEDED, width="content")
+    st.metric("Cutoff", needed(calibration.cutoff), help=NEEDED, width="content")
 
 
 def _promise(calibration: Calibration | Simulation) -> str:
@@ -72,7 +72,8 @@ def one_line(calibration: Calibration | Simulation) -> str:
     """For the sidebar."""
     kind = "" if isinstance(calibration, Calibration) else "Simulation, not a release: "
     each = "" if calibration.per is None else f" for each {calibration.per}"
-    return f"{kind}coverage ≥ {100 * calibration.coverage_lower:.4g}%{each}, ε = {calibration.epsilon:g}"
+    cutoff = f", cutoff {calibration.cutoff:.3f}" if calibration.has_cutoffs and calibration.per is None else ""
+    return f"{kind}coverage ≥ {100 * calibration.coverage_lower:.3g}%{each}, ε = {calibration.epsilon:g}{cutoff}"
 
 
 def take_up_last_release() -> None:

@@ -78,15 +78,12 @@ def _released(ledger: pp.Ledger, records: pp.Records) -> Demo:
         if any((one.n, one.model) != (len(records), records.model) for one in drawn):
             continue
         if drawn:
-            return Demo(drawn[-1], name, f"The last release of '{name}' is used again. That costs nothing.")
+            return Demo(drawn[-1], name, f"Using the practice release of '{name}' again, for free.")
         account = ledger.account_for(records, name) or ledger.account_for(records, name, DEMO_BUDGET)
         assert account is not None
         request = f"demo {records.model} {name} {len(made)}"  # another one where a charge was made and nothing drawn
         released = ledger.release(records, _plan(records), account, request=request, reason="the demo")
-        sentence = (
-            f"One release at ε = {EPSILON:g} from public scores, charged once to '{name}'. Using it again is free."
-        )
-        return Demo(released, name, sentence)
+        return Demo(released, name, f"Calibrated on public scores: a practice release, charged to '{name}'.")
     raise AssertionError
 
 

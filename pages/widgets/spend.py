@@ -8,7 +8,7 @@ and the ledger answers a request that it has met with the same release.
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ from ppsets_core import Account, Ledger, PpsetsError
 from ppsets_core.access import STEWARD
 from ppsets_core.background import Cancelled, JobProgress
 from ppsets_core.errors import RepeatError
+from ppsets_core.ledger import Release
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.ledger import LONGEST_REASON, Asked
 from ppsets_core.wording import weak_budget
@@ -64,7 +65,8 @@ class Spending:
     is_confirmed: bool = False
     result: Any = None
     refusal: str = ""
-    repeats: str = ""  # which earlier release is identical; a click below it pays again
+    repeats: RepeatError | None = None
+    """Which earlier release is identical; a click below its notice takes that one up or pays again."""
 
     @property
     def asked(self) -> Asked:
@@ -80,7 +82,7 @@ class Spending:
         except Cancelled:
             self.is_confirmed = False
         except RepeatError as error:
-            self.repeats, self.is_confirmed = error.args[0], False
+            self.repeats, self.is_confirmed = error, False
         except PpsetsError as error:
             self.refusal, self.is_confirmed = str(error), False
 
@@ -104,7 +106,7 @@ def choose_account(ledger: Ledger, proposed: str, proposed_budget: float, key: s
         st.info("Choose the data set that pays." + ("" if may_open else " If it is not listed, a steward opens it."))
         return None
     if (named := ledger.account_named(name)) is not None:
-        st.info(as_text(f"'{named.name}' is in the ledger already, and its budget is charged: {_in_words(named)}."))
+        st.info(as_text(f"'{named.name}' is in the ledger already. {_in_words(named)}."))
         return named
     label, limits = "Privacy budget of the data set", (0.01, 1e6)
     budget = right.number_input(
@@ -217,15 +219,25 @@ def _confirm(pending: Spending, verb: str, words: str, warnings: tuple[str, ...]
             f"**Spend {terms.price} of the budget of {as_text(terms.account.name)}?** {_in_words(terms.account)}. "
             f"{words}"
         )
-        for warning in filter(None, (pending.repeats, *warnings)):
+        earlier = pending.repeats and pending.repeats.earlier
+        for warning in filter(None, (pending.repeats and pending.repeats.args[0], *warnings)):
             st.warning(as_text(warning))
         st.text_input(why_label(), max_chars=LONGEST_REASON, key=_reason(pending), help=REASON_HELP)
         with st.container(horizontal=True):
             key = f"{terms.step}_spend_{pending.request}"
-            once_more = "once more " if pending.repeats else ""
+            once_more = "once more " if earlier else ""
             label = f"Spend {terms.price} {once_more}and {verb}"
-            st.button(label, type="primary", key=f"{key}{once_more}", on_click=_agree, args=(pending, once_more))
+            if earlier:
+                free = f"Use release no. {earlier.id} (free)"
+                st.button(free, type="primary", key=f"{terms.step}_reuse", on_click=_reuse, args=(pending, earlier))
+            kind: Literal["primary", "secondary"] = "secondary" if earlier else "primary"
+            st.button(label, type=kind, key=f"{key}{once_more}", on_click=_agree, args=(pending, once_more))
             st.button("Cancel", key=f"{terms.step}_cancel", on_click=clear_pending, args=(terms.step,))
+
+
+def _reuse(pending: Spending, earlier: Release) -> None:
+    """What was paid for before is the result."""
+    pending.result = earlier.calibration or earlier.check
 
 
 def _agree(pending: Spending, once_more: str) -> None:
@@ -239,7 +251,7 @@ def _agree(pending: Spending, once_more: str) -> None:
 
 
 def _in_words(account: Account) -> str:
-    return f"{shown(account.budget)} in all, of which releases under this name have cost {shown(account.spent)}"
+    return f"Releases under this name have cost {shown(account.spent)} of {shown(account.budget)}"
 
 
 def _pending(step: str) -> str:

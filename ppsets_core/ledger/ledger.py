@@ -351,9 +351,9 @@ class Ledger:
             return
         last = alike[-1]
         raise RepeatError(
-            f"Release no. {last.id} of '{last.account}' ({last.time}) has the same plan, model and number of records. "
-            "Nothing was charged. Using it again is free: from its saved file, the shelf or the Ledger screen, or with "
-            f"`ppsets ledger export {last.id}`."
+            f"Release no. {last.id} of '{last.account}' ({last.time[:16].replace('T', ' ')} UTC) has the same plan, "
+            "model and number of records. Nothing was charged. Using it again is free.",
+            last,
         )
 
     def _keep(self, charged: Release, drawn: Result) -> Result:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ppsets_core.diagnose.review import Marks
-from ppsets_core.diagnose.set_table import SetRow, SetTable
+from ppsets_core.diagnose.set_table import MISSES_FIRST, SetRow, SetTable
 from ppsets_core.files import Refused
 from ppsets_core.reports.html import Html, element, jpeg, numbers, table
 from ppsets_core.reports.sections import check_section, promise_section, report_page
@@ -20,6 +20,7 @@ STYLE = """
 .card td, .card th { padding: .4mm .8mm; }
 .card td + td { white-space: nowrap; width: 1%; }
 .out { color: #666; }
+.missed { color: #b00020; font-weight: bold; }
 @media screen and (max-width: 700px) { .cards { grid-template-columns: 1fr; } .card img { height: auto; } }
 """
 
@@ -32,6 +33,10 @@ def sets_report(sets: SetTable, *, synthetic: bool = False, marks: Marks | None 
     xrays, marks, shown = sets.xrays, marks or Marks(), sets.shown()
     what, each = ("rows", "Each row") if xrays is None else ("X-rays", "Each X-ray")
     counts = {name: sets.counts.readings[kind] for kind, name in READINGS.items() if xrays or kind != "flagged"}
+    if sets.unfamiliar is not None:
+        counts["unfamiliar"] = int(sets.unfamiliar.sum())
+    if (sets.labels >= 0).any():
+        counts["missed"] = int(sets.missed.sum())
     with_pictures = xrays is not None and len(sets) <= MOST_CARDS and all(xrays.thumbnails)
     return report_page(
         "Report of prediction sets",
@@ -54,15 +59,15 @@ def sets_report(sets: SetTable, *, synthetic: bool = False, marks: Marks | None 
 
 
 def _cards(sets: SetTable, marks: Marks) -> Html:
-    rows = (sets[number] for number in range(len(sets)))
+    rows = (sets[number] for number in sets.rows(order=MISSES_FIRST))
     return element("div", [_card(row, _review(row, marks)) for row in rows], class_="cards")
 
 
 def _card(row: SetRow, review: str) -> Html:
     shown = [jpeg(row.thumbnail, f"X-ray {row.number + 1}"), element("h3", row.name)]
-    reviewed = [element("p", f"Review: {review}")] if review else []
     if row.is_missed:
-        reviewed.insert(0, element("p", element("b", f"missed: {row.label}")))
+        shown.append(element("p", f"Missed · true: {row.label}", class_="missed"))
+    reviewed = [element("p", f"Review: {review}")] if review else []
     if row.doubt:
         return element("div", shown, element("p", f"Flagged. {row.doubt}"), reviewed, class_="card")
     words = element("p", row.caution, class_="warn") if row.caution else element("p", row.words)
@@ -105,7 +110,7 @@ def _table(sets: SetTable, marks: Marks) -> Html:
 
 
 def _reading(row: SetRow) -> str:
-    missed = f"missed: {row.label}" if row.is_missed else ""
+    missed = f"Missed · true: {row.label}" if row.is_missed else ""
     return "; ".join(filter(None, (READINGS[row.reading], missed, row.caution)))
 
 

@@ -138,7 +138,7 @@ def test_what_was_paid_for_before_is_paid_again_only_by_who_insists(ledger):
 
     first = pay()
     for scores in (SCORES, SCORES[::-1] / 2):
-        told = r"Release no\. 1 of 'ward' .*Nothing was charged.*`ppsets ledger export 1`\..*again=True"
+        told = r"Release no\. 1 of 'ward' .*Nothing was charged.*`ppsets ledger export 1`.*again=True"
         with pytest.raises(RepeatError, match=told):
             pay(scores=scores, asked={})
     assert pay() == first

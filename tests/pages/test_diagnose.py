@@ -51,7 +51,7 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     found = kinds(at)
     assert (found["All"], found["Flagged"]) == (15, 1)
     assert found["One"] + found.get("Several", 0) + found.get("None", 0) == 14
-    assert "over patients like these" in texts(at)
+    assert "over patients like those of the calibration" in texts(at)
     assert "COVID-19 counts as viral pneumonia" in texts(at)
     assert len(set_bars(at)) == len(viewers(at)) == 12
     assert all(name in set_bars(at)[0] for name in ("Bacterial pneumonia", "Normal", "Viral pneumonia"))

@@ -99,7 +99,7 @@ def test_a_private_novelty_threshold_is_asked_for_and_paid_out_of_the_same_epsil
     assert released.novelty == plan(900, 0.1, 1.0, novelty_share=0.2).novelty
     assert ledger.account("ward").spent == 1
     assert metrics(at)["Familiar up to"] == [f"{released.novelty_threshold:.4g}"]
-    assert "Too few records to mark those unlike" in texts(upload(content=with_novelty(120)))
+    assert "too few records to mark those unlike" in texts(upload(content=with_novelty(120)))
     at = upload(700)
     assert "novelty_share" not in [each.key for each in at.slider], "there is no column `novelty`"
-    assert "Those unlike your calibration's are not." in texts(at), "said before spending"
+    assert "X-rays unlike those of your calibration are not." in texts(at), "said before spending"

@@ -11,7 +11,7 @@ def test_one_confirmed_click_is_one_charge(upload, ledger):
     at = upload(700)
     button(at, "Calibrate …").click().run()
     assert "Spend ε = 1 of the budget of ward?" in texts(at)
-    assert "2 in all, of which releases under this name have cost 0" in texts(at)
+    assert "Releases under this name have cost 0 of 2" in texts(at)
     assert ledger.releases() == []
     field(at.text_input, "release_reason").set_value("first ward").run()
     button(at, "Spend ε").click().run()
@@ -80,6 +80,9 @@ def test_a_budget_that_does_not_suffice_is_refused_with_what_can_be_done(upload,
         context.setattr(spend.st, "session_state", {"pending_release": pending})
         spend._agree(pending, "")
     assert not pending.is_confirmed, "the second click of a double click does not insist"
+    button(at, "Use release no. 1 (free)").click().run()
+    assert at.session_state["spent_release"].result == ledger.releases()[0].calibration
+    release(at, "ε = 0.6")
     button(at, "Spend ε = 0.6 once more").click().run()
     assert "Not everyone in" in texts(at)
     assert (len(ledger.releases()), len(ledger.snapshot().refusals)) == (1, 1)

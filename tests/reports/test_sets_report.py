@@ -114,7 +114,8 @@ def test_labelled_x_rays_are_checked_with_the_numbers_of_evaluate(drawn, monkeyp
         assert f"all together {held.covered} of 4 {100 * held.coverage:.1f}%" in read.words
         for name, count, share in zip(CLASSES, held.class_counts, held.coverage_by_class, strict=True):
             assert f"diagnosis {name} {round(share * count)} of {count} {100 * share:.1f}%" in read.words
-        assert read.words.count("missed: <i>other</i>") == 1
+        assert read.words.count("Missed · true: <i>other</i>") == 1
+        assert f"{4 - held.covered} missed" in read.words
     assert "Did the promise hold here?" not in Read(sets_report(sets(drawn))).words
 
 
