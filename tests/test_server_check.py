@@ -58,7 +58,9 @@ def test_what_is_in_order_is_taken_and_nothing_is_no_log_in():
         ({"roles": ROLES | {"curater": ["data"]}}, "no 'curater'"),
         ({"roles": ROLES | {"claim": ["groups"]}}, "must name a claim"),
         ({"roles": {"claim": "groups"}}, "gives nobody a role"),
+        ({"roles": ROLES | {"claim": ""}}, "must name a claim"),
         ({"roles": ROLES | {"viewer": 7}}, "must be a list of texts"),
+        ({"roles": ROLES | {"viewer": [7]}}, "must be a list of texts"),
     ],
 )
 def test_each_fault_is_one_sentence_that_repeats_no_secret(secrets, said):

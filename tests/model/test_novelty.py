@@ -37,18 +37,15 @@ def test_the_distance_is_mahalanobis_to_the_nearest_class():
     assert statistics.novelty(np.array([[0.0, 2.0]])) == pytest.approx([0.5])
 
 
-def test_it_survives_its_file(learnt, tmp_path):
+def test_it_survives_its_file_and_a_damaged_one_is_refused(learnt, tmp_path):
     save_statistics(learnt, tmp_path / "f.npz")
     rows = made_up(np.random.default_rng(2))[0]
     again = load_statistics(tmp_path / "f.npz")
     assert again.model == learnt.model
     assert again.novelty(rows) == pytest.approx(learnt.novelty(rows), abs=1e-5)
-
-
-def test_a_damaged_file_is_refused(tmp_path):
-    (tmp_path / "f.npz").write_bytes(b"PK\x03\x04 no")
+    (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04 no")
     with pytest.raises(FileError, match="Restore the file"):
-        load_statistics(tmp_path / "f.npz")
+        load_statistics(tmp_path / "damaged.npz")
 
 
 def test_features_come_with_the_probabilities_whatever_the_batch():

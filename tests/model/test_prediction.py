@@ -9,7 +9,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.model import load_model, predict, predict_folder
 from ppsets_core.model.prediction import heat_map
 from ppsets_core.xrays import Picture, read_folder, read_picture
-from tests.model.chests import CLASSES, chest, picture, png_folder
+from tests.model.chests import CLASSES, chest, picture
 from tests.xrays.samples import dicom, png, upload, zipped
 
 
@@ -76,19 +76,6 @@ def test_path_upload_zip_and_dicom_give_identical_probabilities(model, tmp_path)
     assert all(np.array_equal(row, rows[0]) for row in rows)
 
 
-def test_a_bad_file_in_a_folder_is_named_and_the_rest_go_on(model, tmp_path):
-    folder = png_folder(tmp_path / "xrays", 2)
-    broken = folder / "normal" / "broken.png"
-    broken.write_bytes((folder / "normal" / "normal-000.png").read_bytes()[:200])
-    result = predict_folder(model, read_folder(folder))
-    assert len(result.names) == len(result.labels) == len(result.patients) == len(result.probabilities) == 6
-    assert [item.name for item in result.refused] == ["normal/broken.png"]
-    straight = predict(model, read_folder(folder).pictures())
-    assert np.allclose(straight, result.probabilities, rtol=0, atol=1e-5)
-    alone = predict(model, [read_picture(folder / result.names[-1])])
-    assert np.allclose(result.probabilities[-1:], alone, rtol=0, atol=1e-5)
-
-
 @pytest.mark.training
 def test_torchs_compiler_is_not_imported_for_a_prediction_and_can_be_afterwards():
     """It takes longer to import than torch itself, and the first answer would wait for it."""
@@ -110,6 +97,7 @@ def test_the_heat_lies_on_the_whole_xray(model, shape):
         assert heat.min() >= 0
         assert heat.max() <= 1
     assert max(heat.max() for heat in maps) == 1
+    assert not np.allclose(maps[0], maps[1])
     total = sum(maps)
     assert all(edge.any() for edge in (total[0], total[-1], total[:, 0], total[:, -1]))
 
@@ -122,8 +110,6 @@ def test_there_is_no_heat_on_a_margin(model):
         assert not heat.any()
 
 
-def test_classes_have_different_maps_and_one_that_is_not_there_is_refused(model):
-    xray = picture("viral-pneumonia", 2)
-    assert not np.allclose(heat_map(model, xray, 0), heat_map(model, xray, 1))
+def test_a_class_that_is_not_there_has_no_map(model):
     with pytest.raises(InputError, match="no class 3"):
         heat_map(model, picture(), 3)

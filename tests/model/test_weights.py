@@ -1,4 +1,6 @@
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from safetensors.torch import save_file
 
 from ppsets_core.errors import FileError
 from ppsets_core.model import load_model, save_model
-from ppsets_core.model.weights import BUNDLED_WEIGHTS
+from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS, FINGERPRINT, bundled_facts, bundled_fingerprint
 from tests.model.chests import CLASSES, SMALL, small_model
 
 
@@ -35,22 +37,26 @@ def test_what_is_saved_is_loaded_and_filters_are_float16_on_disk(saved):
         assert torch.allclose(tensor, kept[name], rtol=1e-3, atol=1e-6)
 
 
-def test_the_bundled_model_is_small_and_knows_the_three_classes():
+def test_the_bundled_model_is_small_and_known_by_the_same_whether_it_is_loaded_or_not():
     assert BUNDLED_WEIGHTS.stat().st_size <= 25_000_000
-    assert load_model().classes == CLASSES
+    model = load_model()
+    assert model.classes == CLASSES == tuple(bundled_facts()["classes"])
+    assert model.fingerprint == bundled_fingerprint()
 
 
-@pytest.mark.parametrize("name", ["weights.pt", "weights.PTH", "weights.pkl"])
-def test_a_pickle_is_never_opened(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(b"\x80\x04cos\nsystem\n.")
-    with pytest.raises(FileError, match=r"pickle.*never opens one.*safetensors"):
-        load_model(path)
+def test_a_fingerprint_outlasts_saving_and_no_two_models_share_one(saved, tmp_path):
+    fingerprint, path = load_model(saved).fingerprint, tmp_path / "earlier.safetensors"
+    assert fingerprint == parts(saved)[1]["fingerprint"]
+    assert re.fullmatch(FINGERPRINT, fingerprint)
+    assert len({fingerprint, small_model().fingerprint, bundled_fingerprint()}) == 3
+    save_model(replace(small_model(), fingerprint=None), path)
+    assert load_model(path).fingerprint is None, "weights of an earlier version have none"
 
 
 def test_missing_foreign_and_too_large_files_are_refused(tmp_path):
-    with pytest.raises(FileError, match="no weights at"):
-        load_model(tmp_path / "absent.safetensors")
+    for name, said in (("absent.safetensors", "no weights at"), ("a.PTH", "pickle.*never opens one.*safetensors")):
+        with pytest.raises(FileError, match=said):
+            load_model(tmp_path / name)
     path = tmp_path / "other.safetensors"
     save_file({"a": torch.zeros(2)}, path)
     with pytest.raises(FileError, match="does not say its classes"):

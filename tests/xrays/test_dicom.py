@@ -2,21 +2,9 @@ import io
 
 import numpy as np
 import pytest
-from pydicom import dcmread, dcmwrite
+from pydicom import dcmread, dcmwrite, uid
 from pydicom.dataset import Dataset
 from pydicom.encaps import encapsulate
-from pydicom.uid import (
-    MPEG2MPML,
-    DeflatedExplicitVRLittleEndian,
-    ExplicitVRBigEndian,
-    ImplicitVRLittleEndian,
-    JPEG2000Lossless,
-    JPEGBaseline8Bit,
-    JPEGLosslessSV1,
-    JPEGLSLossless,
-    JPEGLSNearLossless,
-    RLELossless,
-)
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_picture
@@ -49,8 +37,8 @@ def _table(values, first=0, bits=8) -> Dataset:
         {"WindowCenter": 128, "WindowWidth": 0},
         {"ModalityLUTSequence": [_table(range(256))]},
         {"VOILUTSequence": [_table(range(256))]},
-        {"syntax": ImplicitVRLittleEndian},
-        {"syntax": ImplicitVRLittleEndian, "VOILUTSequence": [_table(range(256))]},
+        {"syntax": uid.ImplicitVRLittleEndian},
+        {"syntax": uid.ImplicitVRLittleEndian, "VOILUTSequence": [_table(range(256))]},
         {"PhotometricInterpretation": "MONOCHROME1"},
         {"PhotometricInterpretation": "MONOCHROME1", "WindowCenter": 128, "WindowWidth": 256},
         {"RescaleSlope": -1, "RescaleIntercept": 255},
@@ -63,13 +51,10 @@ def test_dicom_of_the_same_8_bit_pixels_is_bit_identical_to_png(tags):
     assert picture.chroma == 0
 
 
-def test_16_bit_dicom_equals_16_bit_png():
+@pytest.mark.parametrize("stored", [DEEP, (FILM.astype(np.int16) - 128) * 16], ids=["unsigned", "signed"])
+def test_16_bits_are_scaled_by_16_and_12_of_them_by_12(stored):
     deep = FILM.astype(np.uint16) * 257
     assert np.array_equal(read_picture(dicom(deep)).grey, read_picture(png(deep)).grey)
-
-
-@pytest.mark.parametrize("stored", [DEEP, (FILM.astype(np.int16) - 128) * 16], ids=["unsigned", "signed"])
-def test_12_bits_stored_in_16_are_scaled_by_12(stored):
     assert np.abs(read_picture(dicom(stored, bits=12)).grey - GREY).max() <= 1 / 255
 
 
@@ -107,18 +92,25 @@ def test_colour_dicom_has_luma_and_chroma():
     assert np.array_equal(picture.grey, read_picture(png(red)).grey)
 
 
-def test_compressed_dicom_is_decoded():
-    rle = dcmread(io.BytesIO(dicom(FILM)))
-    rle.compress(RLELossless)
+@pytest.mark.parametrize("syntax", [uid.RLELossless, uid.JPEGLSLossless, uid.JPEGLSNearLossless])
+@pytest.mark.parametrize("stored", [FILM, DEEP])
+def test_compressed_dicom_is_decoded_whatever_its_depth(syntax, stored):
+    plain = dicom(stored, bits=8 if stored is FILM else 12)
+    data = dcmread(io.BytesIO(plain))
+    data.compress(syntax, **({"jls_error": 1} if syntax == uid.JPEGLSNearLossless else {}))
     buffer = io.BytesIO()
-    rle.save_as(buffer)
-    assert np.array_equal(read_picture(buffer.getvalue()).grey, GREY)
-    lossy = dicom(FILM, syntax=JPEGBaseline8Bit, PixelData=encapsulate([jpeg(FILM)]))
+    dcmwrite(buffer, data)
+    apart = np.abs(read_picture(buffer.getvalue()).grey - read_picture(plain).grey).max()
+    assert apart <= (2 / 255 if syntax == uid.JPEGLSNearLossless else 0)
+
+
+def test_a_jpeg_within_dicom_is_decoded():
+    lossy = dicom(FILM, syntax=uid.JPEGBaseline8Bit, PixelData=encapsulate([jpeg(FILM)]))
     assert np.abs(read_picture(lossy).grey - GREY).max() < 0.06
 
 
 def test_dicom_without_preamble_is_read():
-    for syntax in (None, ImplicitVRLittleEndian):
+    for syntax in (None, uid.ImplicitVRLittleEndian):
         data = dicom(FILM, **({"syntax": syntax} if syntax else {}))
         bare = data[data.index(b"\x08\0\x16\0") :]
         assert np.array_equal(read_picture(bare).grey, GREY)
@@ -127,13 +119,11 @@ def test_dicom_without_preamble_is_read():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (dicom(FILM)[:140], "holds no picture"),
-        (dicom(FILM, Rows=9001, Columns=9001), "80 megapixels"),
-        (dicom(FILM, syntax=JPEGLosslessSV1, PixelData=encapsulate([b"x"])), "python-gdcm"),
-        (dicom(FILM, syntax=MPEG2MPML, PixelData=encapsulate([b"x"])), "no decoder"),
-        (dicom(FILM, syntax=JPEG2000Lossless, PixelData=encapsulate([b"x" * 80])), "cut off"),
-        (dicom(FILM, syntax=RLELossless, PixelData=encapsulate([bytes(33_000_000)])), "too large"),
-        (dicom(FILM, syntax=DeflatedExplicitVRLittleEndian), "Deflated"),
+        (dicom(FILM, syntax=uid.JPEGLosslessSV1, PixelData=encapsulate([b"x"])), "python-gdcm"),
+        (dicom(FILM, syntax=uid.MPEG2MPML, PixelData=encapsulate([b"x"])), "no decoder"),
+        (dicom(FILM, syntax=uid.JPEG2000Lossless, PixelData=encapsulate([b"x" * 80])), "cut off"),
+        (dicom(FILM, syntax=uid.RLELossless, PixelData=encapsulate([bytes(33_000_000)])), "too large"),
+        (dicom(FILM, syntax=uid.DeflatedExplicitVRLittleEndian), "Deflated"),
         (dicom(FILM, PhotometricInterpretation="PALETTE COLOR"), "PALETTE COLOR"),
     ],
 )
@@ -145,24 +135,12 @@ def test_what_is_not_one_xray_is_refused_with_a_sentence(data, said):
 
 def test_big_endian_is_read():
     data = dcmread(io.BytesIO(dicom(FILM)))
-    data.file_meta.TransferSyntaxUID = ExplicitVRBigEndian
+    data.file_meta.TransferSyntaxUID = uid.ExplicitVRBigEndian
     data.PixelData, data.BitsAllocated = DEEP.astype(">u2").tobytes(), 16
     data.BitsStored, data.HighBit = 12, 11
     buffer = io.BytesIO()
     dcmwrite(buffer, data, implicit_vr=False, little_endian=False, force_encoding=True)
     assert np.array_equal(read_picture(buffer.getvalue()).grey, read_picture(dicom(DEEP, bits=12)).grey)
-
-
-@pytest.mark.parametrize("syntax", [JPEGLSLossless, JPEGLSNearLossless])
-@pytest.mark.parametrize("stored", [FILM, DEEP])
-def test_jpeg_ls_is_read_whatever_its_depth(syntax, stored):
-    plain = dicom(stored, bits=8 if stored is FILM else 12)
-    data = dcmread(io.BytesIO(plain))
-    data.compress(syntax, **({} if syntax == JPEGLSLossless else {"jls_error": 1}))
-    buffer = io.BytesIO()
-    dcmwrite(buffer, data)
-    apart = np.abs(read_picture(buffer.getvalue()).grey - read_picture(plain).grey).max()
-    assert apart <= (0 if syntax == JPEGLSLossless else 2 / 255)
 
 
 def test_the_size_of_a_jpeg_is_read_whatever_its_depth():

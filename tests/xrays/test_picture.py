@@ -70,13 +70,10 @@ def test_a_darker_16_bit_picture_stays_darker():
     assert np.allclose(read_picture(png((DEEP // 4).astype(np.uint16))).grey, GREY / 4, atol=1e-4)
 
 
-def test_a_tiff_of_several_pages_is_refused_and_a_smaller_copy_is_no_page():
-    pages = {"save_all": True, "append_images": [Image.fromarray(255 - FILM)]}
-    with pytest.raises(FileError, match="several pages"):
-        read_picture(tiff(FILM, **pages))
+def test_a_smaller_copy_in_a_tiff_is_no_second_page():
     copy = Image.fromarray(FILM[::4, ::4])
     copy.encoderinfo = {"tiffinfo": {254: 1}}
-    assert np.array_equal(read_picture(tiff(FILM, **pages | {"append_images": [copy]})).grey, GREY)
+    assert np.array_equal(read_picture(tiff(FILM, save_all=True, append_images=[copy])).grey, GREY)
 
 
 def test_one_bit_picture_is_black_and_white():
@@ -135,38 +132,22 @@ def test_jpeg_may_come_smaller_but_never_below_at_least(size, least):
     assert small.mean() == pytest.approx(full.mean(), abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"just words", "text"),
-        (b"%PDF-1.7\n%\xe2\xe3", "PDF"),
-        (bytes(range(256)), "Not a PNG, JPEG, TIFF or DICOM file"),
-    ],
-)
-def test_what_is_not_an_xray_file_is_refused_with_a_sentence(data, said):
-    with pytest.raises(FileError, match=f"^scan.png: .*{said}.*\\.$"):
-        read_picture(data, "scan.png")
-
-
 def test_a_file_of_more_than_100_mb_is_refused():
     with pytest.raises(FileError, match="100 MB"):
         read_picture(png(FILM) + bytes(100_000_000))
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    with pytest.raises(FileError, match=r"^gone\.png: There is no such file"):
-        read_picture(tmp_path / "gone.png")
-    with pytest.raises(FileError, match="folder"):
-        read_picture(tmp_path)
-
-
-def test_a_closed_or_text_mode_file_is_refused():
+def test_a_missing_closed_or_text_mode_file_and_a_folder_are_refused(tmp_path):
     closed = upload("a.png", png(FILM))
     closed.close()
-    with pytest.raises(FileError, match="closed"):
-        read_picture(closed)
-    with pytest.raises(FileError, match="binary"):
-        read_picture(io.StringIO("x"))
+    for file, said in (
+        (tmp_path / "gone.png", r"^gone\.png: There is no such file"),
+        (tmp_path, "folder"),
+        (closed, "closed"),
+        (io.StringIO("x"), "binary"),
+    ):
+        with pytest.raises(FileError, match=said):
+            read_picture(file)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +156,3 @@ def test_a_closed_or_text_mode_file_is_refused():
 def test_scans_times_pixels_are_bounded(scans, side, fits):
     with nullcontext() if fits else pytest.raises(FileError, match=f"drawn in {scans} scans"):
         check_scans(b"\xff\xda" * scans, side, side)
-
-
-def test_names_in_messages_hold_no_control_or_direction_characters():
-    with pytest.raises(FileError, match=r"^agnp\.exe: "):
-        read_picture(b"", "a\u202egnp\n\x1b.exe")

@@ -34,25 +34,17 @@ def _zip_path(path, files):
 
 SOURCES = {
     "directory": lambda tmp: _written(tmp / "x", FILES),
-    "directory as text": lambda tmp: str(_written(tmp / "x", FILES)),
     "zip": lambda tmp: _zip_path(tmp / "x.zip", FILES),
     "zip of the folder": lambda tmp: _zip_path(tmp / "x.zip", {f"x/{name}": data for name, data in FILES.items()}),
     "zip upload": lambda tmp: upload("x.zip", zipped(FILES)),
-    "zip upload read to its end": lambda tmp: _read_to_end(upload("x.zip", zipped(FILES))),
     "open zip": lambda tmp: _zip_path(tmp / "x.zip", FILES).open("rb"),
     "directory upload": lambda tmp: [upload(f"picked/{name}", data) for name, data in FILES.items()],
-    "one zip upload in a list": lambda tmp: [upload("x.zip", zipped(FILES))],
     "paths": lambda tmp: [_written(tmp / "x", FILES) / name for name in FILES],
     "folders": lambda tmp: [_written(tmp / "x", FILES) / "normal", tmp / "x" / "viral"],
     "zip with clutter": lambda tmp: upload("x.zip", zipped(FILES | CLUTTER)),
     "directory with clutter": lambda tmp: _written(tmp / "x", FILES | CLUTTER),
 }
 CLUTTER = {"__MACOSX/normal/._a.png": b"x", "normal/.DS_Store": b"x", "Thumbs.db": b"x", ".git/config": b"x"}
-
-
-def _read_to_end(file):
-    file.read()
-    return file
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -88,6 +80,8 @@ def test_a_bad_file_among_several_is_named_and_the_rest_goes_on(tmp_path):
     (tmp_path / "cut.zip").write_bytes(zipped(FILES)[:2000])
     with pytest.raises(FileError, match=r"^cut\.zip: "):  # one record must not take a whole zip away
         read_folder([tmp_path / "good.png", tmp_path / "cut.zip"])
+    with pytest.raises(FileError, match=r"^gone\.zip: There is no such file"):
+        read_folder(tmp_path / "gone.zip")
 
 
 def test_a_pipe_is_read_once_and_kept():
@@ -106,23 +100,11 @@ def test_uploads_of_one_name_are_told_apart():
         assert folder.classes == ()
 
 
-def test_a_missing_source_is_an_error(tmp_path):
-    with pytest.raises(FileError, match=r"^gone\.zip: There is no such file"):
-        read_folder(tmp_path / "gone.zip")
-
-
 def test_too_many_files_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr("ppsets_core.xrays.listing.MAX_FILES", 3)
     for source in (upload("x.zip", zipped(FILES)), _written(tmp_path, FILES), [upload("a.png", PICTURE)] * 4):
         with pytest.raises(FileError, match="more than 3 files"):
             read_folder(source)
-
-
-def test_nothing_is_written_to_disk(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    list(read_folder(upload("x.zip", zipped(FILES))).pictures())
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_links_out_of_a_directory_are_refused_and_links_within_it_read(tmp_path):
