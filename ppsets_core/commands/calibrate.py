@@ -7,8 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from ppsets_core.commands import say
-from ppsets_core.commands.account import add_account, payer, say_budget
-from ppsets_core.commands.options import add_cluster, add_target, executor_for, names_in, target
+from ppsets_core.commands.options import (
+    add_account,
+    add_cluster,
+    add_target,
+    executor_for,
+    names_in,
+    payer,
+    say_budget,
+    target,
+)
 from ppsets_core.data import one_per_patient, read_scores
 from ppsets_core.data.counts import DescribedRecords, plan_for, select
 from ppsets_core.data.source import is_large, open_source, parts_in_words

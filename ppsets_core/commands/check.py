@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, payer, say_budget
 from ppsets_core.commands.files import is_table, open_table, saved_calibration
-from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
+from ppsets_core.commands.options import add_account, add_cluster, add_json, executor_for, is_wanted, payer, say_budget
 from ppsets_core.data import Records
 from ppsets_core.data.counts import DescribedRecords, Selection, select
 from ppsets_core.data.source import is_data_set

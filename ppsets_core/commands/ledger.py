@@ -4,9 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from ppsets_core.commands.account import add_ledger, add_reason
 from ppsets_core.commands.files import write_new
-from ppsets_core.commands.options import add_json
+from ppsets_core.commands.options import add_json, add_ledger, add_reason
 from ppsets_core.errors import InputError, LedgerError
 from ppsets_core.files.names import visible
 from ppsets_core.ledger import Ledger, Release

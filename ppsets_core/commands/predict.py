@@ -9,8 +9,7 @@ from ppsets_core.commands.files import is_table, make_folder, open_table, read_t
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
 from ppsets_core.data.source import is_data_set
 from ppsets_core.diagnose.exports import WRITERS, json_of, summary_of, write_sets
-from ppsets_core.diagnose.provenance import Provenance
-from ppsets_core.diagnose.set_table import SetCounts, SetRow, SetTable, sets_of
+from ppsets_core.diagnose.set_table import Provenance, SetCounts, SetRow, SetTable, sets_of
 from ppsets_core.diagnose.xrays import examine
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.method.calibration import BaseCalibration, Simulation

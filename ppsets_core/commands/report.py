@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from ppsets_core.commands.account import add_ledger
 from ppsets_core.commands.files import saved_calibration, write_new
+from ppsets_core.commands.options import add_ledger
 from ppsets_core.ledger import Ledger
 from ppsets_core.reports.calibration import calibration_report, payer_of
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.account import add_account, payer
 from ppsets_core.commands.files import check_new
-from ppsets_core.commands.options import add_json, add_labels, names_in
+from ppsets_core.commands.options import add_account, add_json, add_labels, names_in, payer
 from ppsets_core.errors import InputError
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.progress import ProgressBar

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ppsets_core.data.source import RowRange, Source
-from ppsets_core.diagnose.provenance import Provenance
 from ppsets_core.diagnose.review import Marks
-from ppsets_core.diagnose.set_table import READINGS, SetCounts, SetTable, sets_of
+from ppsets_core.diagnose.set_table import READINGS, Provenance, SetCounts, SetTable, sets_of
 from ppsets_core.errors import FileError
 from ppsets_core.files.names import plain_cell
 from ppsets_core.method.calibration import BaseCalibration, Simulation

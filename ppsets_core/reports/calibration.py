@@ -1,6 +1,6 @@
 """A calibration as a document, for those who answer for it and those who use its sets."""
 
-from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.set_table import Provenance
 from ppsets_core.ledger import Account, Ledger
 from ppsets_core.ledger.amounts import shown
 from ppsets_core.method.calibration import BaseCalibration, Calibration

@@ -3,7 +3,7 @@
 import re
 
 from ppsets_core import wording
-from ppsets_core.diagnose.provenance import Provenance
+from ppsets_core.diagnose.set_table import Provenance
 from ppsets_core.errors import PpsetsError
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
 from ppsets_core.method.check import OWN_VIEW, Check, Line

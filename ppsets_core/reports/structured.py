@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ppsets_core.diagnose.novelty import OUTSIDE
-from ppsets_core.diagnose.provenance import Provenance
-from ppsets_core.diagnose.set_table import SetRow, SetTable
+from ppsets_core.diagnose.set_table import Provenance, SetRow, SetTable
 from ppsets_core.errors import need
 from ppsets_core.method.calibration import Calibration
 from ppsets_core.version import __version__
