@@ -37,6 +37,7 @@ STYLE = """<style>
 @media (min-width: 769px) and (max-width: 1400px) {
   .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }
 }
+.stMainBlockContainer { padding-top: 4rem; }
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p { color: inherit; }
 [data-testid=stCaptionContainer] { opacity: 0.8; }
 [data-testid^=stBaseButton-primary]:not(:disabled) { background-color: #0072B2; border-color: #0072B2; }

@@ -17,6 +17,7 @@ from pages.widgets.guard import guarded
 from pages.widgets.settings import apply_epsilon, choose_alpha, choose_epsilon, choose_radio, kept
 from pages.widgets.spend import clear_pending
 from pages.widgets.streamlit_parts import run_through_app
+from ppsets_core import Records
 from ppsets_core.data.counts import DescribedRecords
 from ppsets_core.scores import LAC, ClassScore
 
@@ -62,7 +63,9 @@ def _plan_and_release(reading: sources.Reading, records: DescribedRecords) -> No
         show_plan(plans, rule, m, gamma, records.unit, score)
     st.header("3 · Spend and calibrate", anchor=False)
     budget = sources.DEMO_BUDGET if reading.id == "bundled" else USUAL_BUDGET
-    release_step(reading, sources.scored(records, score), plans[rule], budget)
+    if isinstance(records, Records):
+        records = records.with_score(score)
+    release_step(reading, records, plans[rule], budget)
 
 
 def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, float, ClassScore]:
@@ -89,7 +92,8 @@ def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, floa
             placeholder="as the slider says",
             on_change=_apply_exact,
         )
-        return m, gamma, choose_novelty(records), choose_score() if sources.can_be_scored(records) else LAC
+        can_be_scored = isinstance(records, Records) and records.probabilities is not None
+        return m, gamma, choose_novelty(records), choose_score() if can_be_scored else LAC
 
 
 def _apply_exact() -> None:

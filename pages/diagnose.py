@@ -53,7 +53,7 @@ def main() -> None:
             elif why_not:
                 _refuse(why_not)
             else:
-                choose_source(found)
+                choose_source()
     if found is not None:
         show_results(found, calibration, head)
 

@@ -29,7 +29,7 @@ def main() -> None:
 
 def _show(view: str) -> None:
     if view == WHAT_IF:
-        show_what_if("what_if")
+        show_what_if("explore")
     elif view == STATISTICIANS:
         detail = choose_one("View", list(DETAILS), "explore_detail")
         DETAILS[detail](choose_records())

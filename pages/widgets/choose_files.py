@@ -10,6 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from pages.widgets.person import may
+from pages.widgets.settings import kept
 from pages.widgets.streamlit_parts import MOST_MEGABYTES, UploadedFile
 from ppsets_core import InputError
 from ppsets_core.access import CURATOR
@@ -50,9 +51,18 @@ def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Ch
     several: Literal[True, "directory"] = "directory" if way == FOLDER else True
     label = {FILES: "X-rays: PNG, JPEG, TIFF, DICOM, several at once or one zip", FOLDER: "Folder of X-rays"}[way]
     accepted = TYPES if way == FILES else None
-    files = st.file_uploader(label, accepted, several, key=f"{key}_{way}", on_change=on_change)
+    files = st.file_uploader(label, accepted, several, key=f"{key}_{way}{kept(_round(key), 0)}", on_change=on_change)
     _check_total(files)
     return list(files) or None
+
+
+def empty_uploader(key: str) -> None:
+    """What was chosen is in use; files chosen next take its place instead of joining it."""
+    st.session_state[_round(key)] = kept(_round(key), 0) + 1
+
+
+def _round(key: str) -> str:
+    return f"{key}_round"
 
 
 def choose_labelled_xrays(

@@ -6,7 +6,8 @@ from html import escape
 
 import numpy as np
 
-MOST = 8
+MOST, NEAR = 8, 0.01
+LEGEND = "Bold: in the set. Orange: the cutoff."
 STYLE = """<style>
 .xray { display: block; width: 100%; height: 11rem; object-fit: contain; background: #000; border-radius: .4rem }
 .set { font-size: .875rem; line-height: 1.35 }
@@ -33,7 +34,8 @@ def set_bars(classes: Sequence[str], shares: np.ndarray, cutoffs: Sequence[float
     """
     lines, spoken, same = [], [], len(set(cutoffs)) == 1
     for i in np.argsort(-shares, kind="stable")[:MOST]:
-        inside, share, needed = shares[i] >= cutoffs[i], f"{shares[i]:.2f}", f"{cutoffs[i]:.3g}"
+        inside, needed = shares[i] >= cutoffs[i], f"{cutoffs[i]:.3g}"
+        share = f"{shares[i]:.{3 if abs(shares[i] - cutoffs[i]) < NEAR else 2}f}"
         spoken.append(f"{classes[i]} {share}, {'in' if inside else 'not in'} the set, cutoff {needed}")
         lines.append(
             f'<p class="{"in" if inside else "out"}"><span>{escape(classes[i])}</span>'

@@ -18,7 +18,7 @@ from ppsets_core.data.bundled import SYNTHETIC, bundled_xrays
 from ppsets_core.diagnose.xrays import thumbnail_of
 from ppsets_core.explore.expected_sets import ExpectedSets, chances_in_set
 from ppsets_core.explore.labelled import Labelled
-from ppsets_core.explore.style import Look, look_of
+from ppsets_core.explore.style import GREEN, Look, look_of
 from ppsets_core.explore.sweeps import QUANTITIES
 from ppsets_core.explore.what_if import GRIDS, Choice, Outlook, outlook, outlook_figure
 from ppsets_core.method.calibration import BaseCalibration
@@ -28,7 +28,7 @@ from ppsets_core.wording import class_names
 from ppsets_core.xrays import read_picture
 
 NUMBERS = (50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000, 30_000)
-MOST, A_ROW = 6, 3
+MOST, A_ROW, FAMILIAR = 6, 3, 0.15
 ALWAYS = 0.995
 FREE = "Free: simulations on public data, no release."
 AGAINST = {"epsilon": "ε", "alpha": "α", "n": "n"}
@@ -84,7 +84,7 @@ def show_what_if(key: str, shown: Shown | None = None) -> None:
             apply_epsilon(epsilon)
             st.switch_page("pages/calibrate.py")
     with left:
-        over = choose_radio("Curves against", list(AGAINST), f"{key}_over", AGAINST.__getitem__)
+        over = choose_radio("Curves against", list(AGAINST), f"{key}_against", AGAINST.__getitem__)
         show_curves(choice, over, key)
 
 
@@ -106,7 +106,8 @@ def show_curves(choice: Choice, over: str, key: str, score: ClassScore = LAC, *,
             config={"displayModeBar": False},
             alt=f"{title.capitalize()} against {AGAINST[over]} for each rule, with a mark at {here:g}",
         )
-    st.html("".join(f'<span class="line">{_line(look_of(name))}</span>' for name in point.points[here]) + _LINES)
+    looks = [*map(look_of, point.points[here]), Look("asked for", GREEN, "dash", "")]
+    st.html("".join(f'<span class="line">{_line(look)}</span>' for look in looks) + _LINES)
 
 
 def _line(look: Look) -> str:
@@ -163,11 +164,12 @@ def _bars(classes: Sequence[str], probabilities: np.ndarray, chances: np.ndarray
 
 @st.cache_resource(show_spinner=False)
 def _bundled() -> Shown:
-    """Those whose second likeliest diagnosis is in doubt at usual settings: here a choice shows."""
+    """Familiar ones whose second likeliest diagnosis is in doubt at usual settings: here a choice shows."""
     records = bundled_xrays()
     assert records.probabilities is not None
-    second = np.sort(records.probabilities, axis=1)[:, -2]
-    rows = np.sort(np.argsort(np.abs(second - 0.25), kind="stable")[:MOST])
+    assert records.novelty is not None
+    doubt = np.abs(np.sort(records.probabilities, axis=1)[:, -2] - 0.25)
+    rows = np.sort(np.argsort(np.where(records.novelty < FAMILIAR, doubt, 1), kind="stable")[:MOST])
     files = records.identifiers["file"][rows].tolist()
     names = tuple(f"Synthetic X-ray {row + 1}" for row in rows)
     pictures = tuple(thumbnail_of(read_picture(SYNTHETIC.parent / file, file)) for file in files)

@@ -12,7 +12,7 @@ from ppsets_core.files.names import is_training
 from ppsets_core.method.calibration import UNITS, BaseCalibration, check_model
 from ppsets_core.method.counts import Cohorts, Counts, CoverageCounts, check_columns, check_number
 from ppsets_core.method.plan import NOVELTY, Plan
-from ppsets_core.scores import LAC, Score
+from ppsets_core.scores import LAC, ClassScore, Score
 from ppsets_core.validation import check_names
 
 NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
@@ -115,6 +115,12 @@ class Records:
             return None
         named = [name for name in self.patients.tolist() if name]
         return len(set(named)) + len(self) - len(named)
+
+    def with_score(self, score: ClassScore) -> "Records":
+        """Score the true diagnosis of each anew; as they are where there are no probabilities to do it from."""
+        if self.probabilities is None or self.labels is None:
+            return self
+        return replace(self, scores=score.of_labels(self.probabilities, self.labels), score=score)
 
     def checkable(self) -> np.ndarray:
         """The rows to check sets with: their diagnosis is known, and the model has not learnt from them."""

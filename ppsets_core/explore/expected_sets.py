@@ -182,7 +182,7 @@ def by_diagnosis_figure(
             hovertemplate=f"%{{y}}: %{{x:{'.2f' if asked is None else '.1%'}}}<extra>{as_text(name)}</extra>",
         )
     if asked is not None:
-        fig.add_vline(x=asked, line=GOAL)
+        fig.add_vline(x=asked, line=GOAL, annotation_text="asked for")
         fig.update_xaxes(tickformat=".0%")
     fig.update_yaxes(autorange="reversed")
     return fig
@@ -259,7 +259,7 @@ def bundled_map(method: str, per: str | None) -> TradeoffMap | None:
 
 
 def tradeoff_figure(found: TradeoffMap, here: tuple[float, float] | None = None) -> go.Figure:
-    """Contour lines of the mean set size, darker where sets are larger, white where nothing can be promised.
+    """Contour lines of the mean set size, darker where sets are larger, blank where nothing can be promised.
 
     here: α and ε to mark."""
     fig = figure(AXES["epsilon"], AXES["alpha"], height=400)
@@ -302,6 +302,7 @@ def tradeoff_figure(found: TradeoffMap, here: tuple[float, float] | None = None)
             hoverinfo="skip",
             showlegend=False,
         )
-    fig.update_xaxes(tickvals=x, ticktext=[f"{e:g}" for e in found.epsilons], showgrid=False, range=[x[0], x[-1]])
+    ticks = [epsilon for epsilon in found.epsilons if f"{epsilon:g}".strip(".0") in "125"]
+    fig.update_xaxes(tickvals=np.log10(ticks), ticktext=[f"{e:g}" for e in ticks], showgrid=False, range=[x[0], x[-1]])
     fig.update_yaxes(tickvals=y, ticktext=[f"{a:.0%}" for a in found.alphas], showgrid=False, range=[y[0], y[-1]])
     return fig

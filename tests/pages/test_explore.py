@@ -36,7 +36,7 @@ def test_sets_follow_the_sliders_of_what_if_and_calibrate_takes_them_over(explor
     at = explore("What if")
     assert not at.error
     for over, axis in (("n", "calibration records n"), ("alpha", "allowed miss rate α"), ("epsilon", "privacy loss ε")):
-        at.radio(key="what_if_over").set_value(over).run()
+        at.radio(key="explore_against").set_value(over).run()
         drawn = figures(at)
         assert [one["layout"]["xaxis"]["title"]["text"] for one in drawn] == [axis] * 2
         assert {"sharp rule", "paper's rule", "without privacy"} <= names(drawn[0])
@@ -47,10 +47,10 @@ def test_sets_follow_the_sliders_of_what_if_and_calibrate_takes_them_over(explor
     before = bars()
     assert before.count('class="track"') == 18
     assert "Viral pneumonia" in before
-    at.select_slider(key="what_if_epsilon").set_value(0.1).run()
+    at.select_slider(key="explore_epsilon").set_value(0.1).run()
     smaller = bars()
     assert smaller != before
-    at.select_slider(key="what_if_n").set_value(50).run()
+    at.select_slider(key="explore_n").set_value(50).run()
     assert "never" not in bars().replace('class="never"', ""), "too few records: every set holds every diagnosis"
     button(at, "Calibrate with these").click().run()
     assert at.session_state["epsilon"] == 0.1

@@ -39,8 +39,8 @@ def test_an_interrupted_or_repeated_click_is_charged_once(upload, ledger):
     at.session_state["pending_release"] = pending
     pending.carry_out(lambda spending: pytest.fail("It was carried out before."))
     assert at.run().session_state["spent_release"] is pending
-    (_, records), planned, account = pending.terms.of, pending.terms.how, pending.terms.account
-    assert ledger.release(records, planned, account, request=pending.request) == made.calibration
+    records, terms = at.session_state["reading_scores"].records, pending.terms
+    assert ledger.release(records, terms.how, terms.account, request=pending.request) == made.calibration
     assert len(ledger.releases()) == 1
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.widgets.budgets import RAISE
 from pages.widgets.calibrate.plans import by_diagnosis
-from pages.widgets.calibrate.sources import Reading, counting
+from pages.widgets.calibrate.sources import Reading, counting, identity
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.person import may
 from pages.widgets.session import bundled_scores, open_ledger, set_active_calibration
@@ -27,7 +27,7 @@ SEVERAL = "ε protects one record: a patient with several records loses up to se
 
 def release_step(reading: Reading, records: DescribedRecords, planned: Plan, budget: float) -> None:
     """From the account to the calibration."""
-    ledger, of = open_ledger(), (reading.id, records)
+    ledger, of = open_ledger(), identity(reading, records)
     released = spent_on(RELEASE, of, accept=_activate)
     if released is not None:
         with st.container(border=True, key="result"):

@@ -30,7 +30,7 @@ from ppsets_core.method.counts import Counts
 from ppsets_core.method.plan import Plan
 from ppsets_core.model.folder_records import patients_note, records_of
 from ppsets_core.run import Executor
-from ppsets_core.scores import LAC, ClassScore
+from ppsets_core.scores import LAC
 from ppsets_core.wording import class_names, describe
 from ppsets_core.xrays import XrayFolder, read_folder
 
@@ -86,16 +86,13 @@ def summarise(reading: Reading) -> DescribedRecords:
     return chosen
 
 
-def can_be_scored(records: DescribedRecords) -> bool:
-    """Whether there are probabilities in memory, from which any score can be computed."""
-    return isinstance(records, Records) and records.probabilities is not None and records.labels is not None
+def identity(reading: Reading, records: DescribedRecords) -> tuple[object, ...]:
+    """What tells these records of a reading from others, without looking at them."""
+    return reading.id, st.session_state.get(_part(reading)), records.unit, records.score
 
 
-def scored(records: DescribedRecords, score: ClassScore) -> DescribedRecords:
-    """Score records again, where they have probabilities to do it from."""
-    if not isinstance(records, Records) or records.probabilities is None or records.labels is None:
-        return records
-    return replace(records, scores=score.of_labels(records.probabilities, records.labels), score=score)
+def _part(reading: Reading) -> str:
+    return f"part_{reading.id}"
 
 
 def _choose_part(reading: Reading, read: Records) -> Records:
@@ -107,8 +104,8 @@ def _choose_part(reading: Reading, read: Records) -> Records:
     if len(parts) < 2:
         return read
     usual = next((part for part in parts if part.casefold() == "calibration"), ALL_PARTS)
-    options, key = [ALL_PARTS, *parts], f"part_{reading.id}"
-    part = st.selectbox("Which part of the file?", options, options.index(usual), key=key, persist_state="session")
+    look = ("Which part of the file?", [ALL_PARTS, *parts], [ALL_PARTS, *parts].index(usual))
+    part = st.selectbox(*look, key=_part(reading), persist_state="session")
     return read if part == ALL_PARTS else of_split(read, part)
 
 

@@ -31,7 +31,9 @@ def show_check(sets: SetTable, of: str, name: str) -> None:
         st.caption(as_text(sets.not_checked))
     if sets.check is None:
         return
-    with st.expander(f"Coverage check: {sets.check.verdict}", key="check"):
+    found = sets.check.overall
+    words = f"Coverage check: {found.covered:,} of {found.records:,} sets hold the true diagnosis, {sets.check.verdict}"
+    with st.expander(words, key="check"):
         show_numbers(sets.shown().check or sets.check)
         if flagged := int((sets.flagged & (sets.labels >= 0)).sum()):
             st.caption(f"Flagged X-rays are counted here, too: {flagged:,}.")

@@ -5,19 +5,19 @@ from io import BytesIO
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import streamlit as st
 from PIL import Image
 
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.source import Examined
-from pages.widgets.diagnose.summary import choose_reading, show_alarm, show_cautions, show_downloads
+from pages.widgets.diagnose.summary import choose_reading, show_alarm, show_cautions, show_downloads, shown_table
 from pages.widgets.diagnose.viewer.dialog import look_at, show_viewer
 from pages.widgets.guard import guarded
-from pages.widgets.set_bars import STYLE, picture, set_bars
+from pages.widgets.set_bars import LEGEND, STYLE, picture, set_bars
 from pages.widgets.text import as_text, columns_with_values, show_refused
 from pages.widgets.what_if import MOST as MOST_FOLLOWED
 from pages.widgets.what_if import Shown, show_what_if
-from ppsets_core.diagnose.exports import as_table
 from ppsets_core.diagnose.set_table import MISSES_FIRST, ORDERS, SetRow, SetTable, sets_of
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.model_fingerprint import bundled_fingerprint
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 A_PAGE, A_ROW = 12, 4
 MOST_PICTURES, PICTURE = 500, (64, 64)
+WIDTHS = {"set": 250, "caution": 155, "true diagnosis": 130}  # pixels
 CARDS, TABLE = "Cards", "Table"
 UNKNOWN = "another one"
 # The name is the button to the viewer; it reaches over the picture.
@@ -65,7 +66,7 @@ def show_results(examined: Examined, calibration: BaseCalibration, head: "DeltaG
         show_alarm(sets.alarm)
     _sets(sets.shown(), examined)
     about = NO_COVID if found.records.model == bundled_fingerprint() else ""
-    st.caption(as_text(f"{scope(calibration)} {about}"))
+    st.caption(as_text(f"{LEGEND} {scope(calibration)} {about}"))
     if not sets.alarm.thresholds:
         st.caption(sets.alarm.words)
     if found.records.model == bundled_fingerprint():
@@ -75,9 +76,11 @@ def show_results(examined: Examined, calibration: BaseCalibration, head: "DeltaG
 
 def _what_if(sets: SetTable) -> None:
     """What other settings would do to the first of these X-rays; drawn only while it is open."""
+    doubtful = sets.flagged if sets.unfamiliar is None else sets.flagged | sets.unfamiliar
+    if not len(rows := np.flatnonzero(~doubtful)[:MOST_FOLLOWED]):
+        return
     panel = st.expander("What if", key="diagnose_what_if", on_change="rerun")
-    rows = [row for row in range(len(sets)) if not sets.flagged[row]][:MOST_FOLLOWED]
-    if panel.open and rows:
+    if panel.open:
         seen = [sets[row] for row in rows]
         followed = Shown(tuple(r.thumbnail for r in seen), tuple(r.name for r in seen), sets.probabilities[rows])
         with panel:
@@ -105,7 +108,8 @@ def _sets(sets: SetTable, examined: Examined) -> None:
         hidden: Literal["collapsed"] = "collapsed"
         orders = [name for name in ORDERS if name != MISSES_FIRST or sets.missed.any()]
         key = f"diagnose_order_{len(orders)}"
-        order = st.selectbox("Order", orders, key=key, persist_state="session", label_visibility=hidden, width=220)
+        look = ("Order", orders, 0, "Order: {}".format, key)
+        order = st.selectbox(*look, persist_state="session", label_visibility=hidden, width=260)
         view = st.segmented_control(
             "View", [CARDS, TABLE], default=CARDS, required=True, key="diagnose_view", label_visibility=hidden
         )
@@ -116,16 +120,19 @@ def _sets(sets: SetTable, examined: Examined) -> None:
 
 def _table(sets: SetTable, picked: list[int], examined: Examined, key: str) -> None:
     small = [_tiny(sets[row].thumbnail) for row in picked] if len(picked) <= MOST_PICTURES else [""] * len(picked)
-    rows = as_table(sets, picked, examined.marks).to_pylist()
-    rows = [{"X-ray": seen, **row} for seen, row in zip(small, rows, strict=True)]
-    columns = columns_with_values(rows, besides=("reading", "diagnoses", "novelty", "unfamiliar"))
+    rows = shown_table(sets, picked, examined.marks).to_pylist()
+    rows = [
+        {"X-ray": seen} | {name: "" if value is None else value for name, value in row.items()}
+        for seen, row in zip(small, rows, strict=True)
+    ]
+    columns = columns_with_values(rows, besides=("reading", "novelty", "unfamiliar"))
     st.dataframe(
         rows,
         hide_index=True,
         row_height=52,
         column_order=columns,
-        column_config={name: st.column_config.Column(width=75) for name in columns}
-        | {"X-ray": st.column_config.ImageColumn(width=60), "set": st.column_config.Column(width=120)}
+        column_config={name: st.column_config.Column(width=WIDTHS.get(name, 75)) for name in columns}
+        | {"X-ray": st.column_config.ImageColumn(width=60)}
         | {n: st.column_config.NumberColumn(n[2:-1], format="%.2f", width=60) for n in columns if n.startswith("p(")},
         alt="Every X-ray with its probabilities, set, true diagnosis and review",
     )
@@ -161,6 +168,8 @@ def _card(row: SetRow, examined: Examined) -> None:
         st.rerun()
     if row.doubt or not (row.is_unfamiliar or row.is_missed):
         words, icon, colour = BADGES[row.reading]
+        if row.table.alarm.is_on:
+            words, colour = f"{words}, in an unfamiliar batch", "orange"
         st.badge(words, icon=icon, color=colour)
     show_cautions(row)
     if review := examined.marks.of(row).words:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from pages.widgets.choose_files import ChosenXrays, choose_xrays
+from pages.widgets.choose_files import ChosenXrays, choose_xrays, empty_uploader
 from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.person import marks_of_person
 from pages.widgets.session import active_model, model_loader, who_it_is_for
@@ -36,7 +36,7 @@ QUICK_MEGABYTES, QUICK_FILES = 30, 100
 INPUTS = "diagnose_inputs"
 """The state of what the inputs fold into once there are results: True while it is open."""
 _JOB, _DONE = JobKey["Examined"]("diagnose_job"), "diagnose_examined"
-_STARTED, _FOLD = "diagnose_started", "diagnose_fold"
+_FOLD = "diagnose_fold"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,6 @@ class Examined:
     xrays: XrayRecords
     model: "XrayModel"
     synthetic: bool
-    chosen: tuple[str, ...]  # names the files that were given, for this session only
     words: str  # what these are the results of, as plain text that is yet to be escaped
     folder: XrayFolder | None
     marks: Marks  # the review, in memory only
@@ -66,19 +65,18 @@ def classified() -> Examined | None:
     return done
 
 
-def choose_source(done: Examined | None) -> None:
+def choose_source() -> None:
     """Choose X-rays; few enough are classified at once."""
     st.markdown(f":material/child_care: {as_text(who_it_is_for())}")
-    source = choose_xrays("diagnose")
+    source, icon = choose_xrays("diagnose"), ":material/radiology:"
     st.caption("A CSV with the columns `file` and `label` among the files lets the sets be checked.")
-    given, icon = None if source is None else _identity(source), ":material/radiology:"
-    if source is not None and given != st.session_state.get(_STARTED) and _is_quick(source):
+    if source is not None and _is_quick(source):
         start(source)
         st.rerun()
-    waits = source is not None and (done is None or done.chosen != given)
     with st.container(horizontal=True):
         off = is_running(_JOB)
-        if waits and st.button("Get prediction sets", type="primary", key="diagnose_start", disabled=off, icon=icon):
+        start_it = ("Get prediction sets", "diagnose_start")
+        if source is not None and st.button(*start_it, type="primary", disabled=off, icon=icon):
             start(source)
             st.rerun()
         if st.button(f"Use {len(SYNTHETIC)} synthetic X-rays", key="diagnose_synthetic", disabled=off):
@@ -92,15 +90,10 @@ def _is_quick(source: ChosenXrays) -> bool:
     return sum(file.size for file in source) <= QUICK_MEGABYTES * 1_000_000
 
 
-def _identity(source: ChosenXrays) -> tuple[str, ...]:
-    return (str(source),) if isinstance(source, Path) else tuple(file.file_id for file in source)
-
-
 def start(source: ChosenXrays | None) -> None:
     """Classify in the background what was chosen, the synthetic X-rays where that is nothing."""
     load, marks = model_loader(), marks_of_person()
     given: Source = list(SYNTHETIC) if source is None else source
-    identity = () if source is None else _identity(source)
     held = sum(file.size for file in source) if isinstance(source, list) else 0
     too_large = held > KEPT_MEGABYTES * 1_000_000
 
@@ -115,9 +108,10 @@ def start(source: ChosenXrays | None) -> None:
             )
         found = examine(model, folder, progress=report)
         kept, why_small = (None, TOO_LARGE_TO_KEEP) if too_large else (folder, "")
-        return Examined(found, model, source is None, identity, _words(len(found), source), kept, marks, why_small)
+        return Examined(found, model, source is None, _words(len(found), source), kept, marks, why_small)
 
-    st.session_state[_STARTED], st.session_state[_FOLD] = identity, True
+    st.session_state[_FOLD] = True
+    empty_uploader("diagnose")
     start_job(_JOB, work)
 
 

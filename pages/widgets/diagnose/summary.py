@@ -1,12 +1,13 @@
 """What all sets come to: alarm, counts, promise and downloads, for X-rays, tables and data sets alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.widgets.text import as_text, offer_download
-from ppsets_core.diagnose.exports import csv_of, json_of, parquet_of
+from ppsets_core.diagnose.exports import as_table, csv_of, json_of, parquet_of
 from ppsets_core.diagnose.novelty import OUTSIDE, Alarm
 from ppsets_core.diagnose.review import Marks
 from ppsets_core.diagnose.set_table import SetCounts, SetRow, SetTable
@@ -14,6 +15,9 @@ from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.reports.sets import sets_report
 from ppsets_core.reports.structured import WHO_IS_NAMED, has_structured_report, structured_reports, zipped
 from ppsets_core.wording import scope
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 METRICS = {
     "one": ("One diagnosis", "The others that the model knows are not likely enough."),
@@ -54,6 +58,18 @@ def show_cautions(row: SetRow, *, fully: bool = False) -> None:
         st.badge(as_text(f"Missed · true: {row.label}"), icon=":material/close:", color="red")
     elif row.label is not None:
         st.caption(as_text(f"True: {row.label}"))
+
+
+def shown_table(sets: SetTable, rows: Sequence[int], marks: Marks | None = None) -> "pa.Table":
+    """The export's columns for a screen, where a cell is narrow: whether the set missed, and not to rely on it."""
+    import pyarrow.compute as pc
+
+    table = as_table(sets, rows, marks)
+    for name, words in {"covered": ("in the set", "Missed"), "caution": ("Do not rely on this set", None)}.items():
+        if name in table.column_names:
+            said = table[name] if name == "covered" else table[name].is_valid()
+            table = table.set_column(table.column_names.index(name), name, pc.if_else(said, *words))
+    return table
 
 
 def choose_reading(sets: SetTable, key: str) -> str | None:

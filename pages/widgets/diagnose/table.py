@@ -9,14 +9,14 @@ import streamlit as st
 from pages.widgets.choose_files import LARGEST_MB, TABLES, below_data_directory, choose_data_set, choose_one, data_sets
 from pages.widgets.cluster import server_executor, show_cluster
 from pages.widgets.diagnose.check import show_check, show_numbers
-from pages.widgets.diagnose.summary import choose_reading, show_counts, show_downloads
+from pages.widgets.diagnose.summary import choose_reading, show_counts, show_downloads, shown_table
 from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.text import as_text
 from ppsets_core.background import JobProgress
 from ppsets_core.data import read_scores
 from ppsets_core.data.counts import Selection
 from ppsets_core.data.source import Source, open_source
-from ppsets_core.diagnose.exports import as_table, count_sets
+from ppsets_core.diagnose.exports import count_sets
 from ppsets_core.diagnose.set_table import SetCounts, SetTable, sets_of
 from ppsets_core.errors import InputError
 from ppsets_core.files.names import shown_name
@@ -72,7 +72,7 @@ def _show_sets(sets: SetTable, of: str, name: str) -> None:
     if len(rows) > MOST_SHOWN:
         st.caption(f"The first {MOST_SHOWN:,} rows are shown; a download has all.")
     st.dataframe(
-        as_table(sets.shown(), rows[:MOST_SHOWN]), hide_index=True, alt="Every row with its set and probabilities"
+        shown_table(sets.shown(), rows[:MOST_SHOWN]), hide_index=True, alt="Every row with its set and probabilities"
     )
 
 

@@ -26,18 +26,18 @@ from ppsets_core.wording import rounded_up, with_margin
 
 MEANS = "Means over simulated calibrations."
 MOST_CLASSES = 20
-WHAT_SCORES_DO = "lac: smallest sets. aps, raps: larger sets where the model is unsure."
+WHAT_SCORES_DO = "lac: smallest sets. aps, raps: larger where the model is unsure; privacy costs them more."
 
 
 def show_planner(records: PublicRecords | None) -> None:
     alpha, epsilon, n = choose_setting()
     left, right = st.columns(2)
     with left.container(border=True, height="stretch"):
-        st.header(f"How many records for ε = {epsilon:g}?", anchor=False)
+        st.header(f"Fewest records that work at ε = {epsilon:g}", anchor=False)
         _of_each_rule({method: f"{smallest_n(alpha, epsilon, method):,}" for method in RULES})
         st.caption("With fewer, every set holds every diagnosis.")
     with right.container(border=True, height="stretch"):
-        st.header(f"Which ε for {n:,} records?", anchor=False)
+        st.header(f"Smallest ε that works with {n:,} records", anchor=False)
         _of_each_rule({method: _least_epsilon(n, alpha, method) for method in RULES})
         st.caption("With less, every set holds every diagnosis.")
     if records is not None and records.labelled is not None:

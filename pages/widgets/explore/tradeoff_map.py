@@ -97,7 +97,7 @@ def _draw(found: TradeoffMap) -> None:
     shows = "Mean set size over α and ε, with contour lines and a mark at Calibrate's choice"
     event = st.plotly_chart(fig, key=_CHART, on_select="rerun", selection_mode="points", alt=shows)
     click = " Click a point to take its α and ε there." if may_open("calibrate") else ""
-    st.caption(f"Marked: Calibrate's choice.{click} White: too few records. Means over simulated calibrations.")
+    st.caption(f"Marked: Calibrate's choice.{click} Blank: too few records. Means over simulated calibrations.")
     each = "" if found.per is None else " for each diagnosis"
     setting = f"n = {found.n:,}, the {RULES[found.method].label}, coverage promised{each or ' to all together'}"
     take_away("Trade-off map", {"Mean set size": fig}, setting, map_rows(found))

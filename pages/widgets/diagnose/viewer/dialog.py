@@ -11,11 +11,12 @@ import streamlit as st
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.summary import show_cautions
 from pages.widgets.guard import guarded
-from pages.widgets.set_bars import STYLE, set_bars
+from pages.widgets.set_bars import LEGEND, STYLE, set_bars
 from pages.widgets.text import as_text
 from ppsets_core import FileError
 from ppsets_core.diagnose.review import VERDICTS
 from ppsets_core.diagnose.set_table import SetRow, SetTable
+from ppsets_core.wording import scope
 from ppsets_core.xrays import read_picture
 from ppsets_core.xrays.shades import Shades, read_shades
 
@@ -23,6 +24,12 @@ OTHER = "something else"
 MOST_LETTERS = 1000
 _LOOKING = "diagnose_looking_at"
 _HERE = Path(__file__).parent
+# On a narrow window the set comes before the picture, what is chosen for it after.
+NARROW = """<style>@media (max-width: 640px) {
+[role=dialog] [data-testid=stColumn]:has(.st-key-viewer_set),
+[role=dialog] [data-testid=stColumn]:has(.st-key-viewer_set) > [data-testid=stVerticalBlock] { display: contents }
+[role=dialog] :has(> .st-key-viewer_set) { order: -1 }
+}</style>"""
 
 
 def look_at(batch: str, number: int) -> None:
@@ -48,12 +55,8 @@ def _dialog(sets: SetTable, queue: list[int], examined: Examined) -> None:
     place, row = queue.index(number), sets[number]
     left, right = st.columns([7, 3])
     with right:
-        st.markdown(f"**{as_text(row.name)}**")
-        show_cautions(row, fully=True)
-        if row.doubt:
-            st.warning(as_text(row.doubt))
-        cutoffs = list(row.cutoffs.values())
-        st.html(STYLE + set_bars(row.classes, row.shares, cutoffs, muted=bool(row.is_unfamiliar)))
+        with st.container(key="viewer_set", gap="xsmall"):
+            _show_set(row)
         heat = _choose_heat(row, examined)
         _choose_mark(row, examined)
     with left:
@@ -64,6 +67,18 @@ def _dialog(sets: SetTable, queue: list[int], examined: Examined) -> None:
     if asked is not None:
         look_at(examined.id, queue[asked])
         st.rerun(scope="fragment")
+
+
+def _show_set(row: SetRow) -> None:
+    """What the card says, and what that means."""
+    st.markdown(f"**{as_text(row.name)}**")
+    show_cautions(row, fully=True)
+    if row.doubt:
+        st.warning(as_text(row.doubt))
+    bars = set_bars(row.classes, row.shares, list(row.cutoffs.values()), muted=bool(row.is_unfamiliar))
+    st.html(STYLE + NARROW + bars)
+    promise = "" if row.is_unfamiliar or row.doubt else f" {row.words} {scope(row.table.calibration)}"
+    st.caption(as_text(LEGEND + promise))
 
 
 def _choose_heat(row: SetRow, examined: Examined) -> np.ndarray | None:
