@@ -1,6 +1,7 @@
 """`ppsets check`, and `predict` on a table: a model of one's own, from scores to sets to a verdict."""
 
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +13,7 @@ from ppsets_core.places import ASSETS
 from ppsets_core.reports.calibration import calibration_report
 from tests.many_classes import CLASSES, table
 from tests.model.chests import png_folder
+from tests.reports.reading import Read
 
 PER_DIAGNOSIS = ("--per", "diagnosis")
 HOW = [PER_DIAGNOSIS, ("--score", "aps"), ("--score", "raps:penalty=0.1,free_ranks=1")]
@@ -37,8 +39,13 @@ def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     expected = ranked_sets(patients.probabilities, calibration)
     new, cal = str(files / "new.csv"), str(files / "cal.json")
     capsys.readouterr()
-    assert main(["predict", new, "--calibration", cal, "--out", str(files / "sets.parquet"), "--json"]) == 0
-    captured = json.loads(capsys.readouterr().out)["sets"]
+    written = ["--out", str(files / "sets.parquet"), "--report", str(files / "report.html")]
+    assert main(["predict", new, "--calibration", cal, "--json", *written]) == 0
+    document = json.loads(capsys.readouterr().out)
+    thresholds = dict(zip(CLASSES, calibration.thresholds, strict=True)) if calibration.per else None
+    assert document.get("thresholds") == thresholds
+    assert any("patients of one diagnosis" in note for note in document["notes"]) is bool(calibration.per)
+    captured, first = document["sets"], document["sets"][0]
     assert [one["set"] for one in captured] == [[CLASSES[i] for i in members] for members in expected]
     assert [one["id"] for one in captured[:2]] == ["n0", "n1"]
     assert pq.read_table(files / "sets.parquet")["set"].to_pylist() == [one["set"] for one in captured]
@@ -46,6 +53,7 @@ def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     lines = capsys.readouterr().out
     assert "n19" in lines
     assert "and 680 more" in lines
+    assert ("if its probability is: " in lines) is bool(calibration.per)
     assert main(["check", new, "--calibration", cal, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     held = evaluate(patients.probabilities, patients.labels, calibration)
@@ -59,6 +67,12 @@ def test_from_scores_to_sets_to_check_with_a_14_class_model(files, capsys):
     lines = capsys.readouterr().out
     assert "Not private: computed from the labels" in lines
     assert "sets with one diagnosis" in lines
+    report = Read((files / "report.html").read_text(encoding="utf-8")).words
+    shown = ", ".join(f"{name} {first['probabilities'][name]:.3f}" for name in first["set"])
+    assert re.search(f"n0 [A-Za-z :;0-9]*{re.escape(shown)}", report)
+    for words in ("Did the promise hold here?", "Not private: computed from the labels", lines.splitlines()[0]):
+        assert words in report
+    assert all(f"{one['covered']:,} of {one['records']:,}" in report for one in found["by_diagnosis"].values())
 
 
 @pytest.mark.parametrize("by", [None, "diagnosis"])

@@ -14,7 +14,6 @@ from ppsets_core.diagnose.novelty import CALIBRATIONS, OUTSIDE, TRAINED_ON
 from ppsets_core.model import load_model, predict
 from ppsets_core.xrays import read_picture
 from tests.drawn_xrays import draw_xrays
-from tests.model.chests import CLASSES
 from tests.reports.reading import Read
 
 
@@ -112,20 +111,3 @@ def test_a_trivial_calibration_is_marked_and_gives_every_class(folder, capsys):
     assert answer["trivial"]
     assert len(answer["sets"][0]["set"]) == 3
     assert any("had too few records" in note for note in answer["notes"])
-
-
-def test_each_diagnosis_has_its_own_cutoff(folder, tmp_path, capsys):
-    labels = np.arange(900) % 3
-    easy = np.array([0.5, 0.1, 0.9])[labels] * np.random.default_rng(0).random(900)
-    drawn = calibrate(Records("", easy, CLASSES, labels=labels), 0.1, 2.0, per="diagnosis")
-    (tmp_path / "cal.json").write_text(drawn.to_json(), encoding="utf-8")
-    command = ["predict", str(folder / "chest-0.png"), "--calibration", str(tmp_path / "cal.json")]
-    assert main([*command, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["thresholds"] == dict(zip(CLASSES, drawn.thresholds, strict=True))
-    (xray,) = answer["sets"]
-    expected = {name for name in CLASSES if 1 - xray["probabilities"][name] <= answer["thresholds"][name]}
-    assert set(xray["set"]) == expected
-    assert any("with the same diagnosis" in note for note in answer["notes"])
-    assert main(command) == 0
-    assert "if its probability is: " in capsys.readouterr().out

@@ -7,20 +7,23 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ppsets_core import InputError, Records, calibrate, evaluate, one_per_patient, plan, ranked_sets, simulate
+from ppsets_core import InputError, Records, calibrate, evaluate, plan, simulate
 from ppsets_core.data import read_scores
 from ppsets_core.diagnose import review
 from ppsets_core.diagnose.exports import columns_of
 from ppsets_core.diagnose.novelty import UNKNOWN
 from ppsets_core.diagnose.review import KeptMarks, Mark, Marks
 from ppsets_core.diagnose.set_table import ORDERS, SetCounts, sets_of
-from ppsets_core.diagnose.xrays import thumbnail_of
+from ppsets_core.diagnose.xrays import examine, thumbnail_of
+from ppsets_core.model import load_model, predict
 from ppsets_core.model.folder_records import is_learnt_from
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import ASSETS
-from ppsets_core.xrays import Picture, read_picture
+from ppsets_core.xrays import Picture, read_folder, read_picture
 from tests.diagnose.made import cut_at, xray_sets
+from tests.drawn_xrays import draw_xrays
 from tests.many_classes import CLASSES, table
+from tests.xrays.samples import png
 
 SURE, TORN, LOST, OPEN = (0.9, 0.05, 0.05), (0.45, 0.5, 0.05), (0.3, 0.35, 0.35), (0.34, 0.33, 0.33)
 MANY = (0.5, 0.4, *[0.1 / 6] * 6)
@@ -74,27 +77,20 @@ def test_orders():
     }
 
 
-def test_a_calibration_of_other_diagnoses_or_another_model_is_refused(calibration):
+def test_a_calibration_of_other_diagnoses_or_in_another_order_is_refused():
     records = Records("s", np.linspace(0, 1, 500), ("a", "b", "c"), model="ab" * 8)
     drawn = simulate(records, plan(500, 0.1, 1.0), np.random.default_rng(0))
     assert xray_sets([SURE], drawn, model="ab" * 8)[0].members == ("a",)
     for classes in (("a", "b"), ("b", "a", "c")):
         with pytest.raises(InputError, match=r"The calibration is for 3 classes \(a, b, c\)"):
             xray_sets([np.full(len(classes), 1 / len(classes))], drawn, classes=classes)
-    with pytest.raises(InputError, match="another model's scores"):
-        xray_sets([SURE], drawn, model="cd" * 8)
-    with pytest.raises(InputError, match=r"for 14 classes .* Use the calibration of that model"):
-        sets_of(read_scores(b"a,b\n0.5,0.5", labels="optional"), calibration)
 
 
-def test_the_sets_of_a_table_and_their_check_are_those_of_the_library(calibration):
+def test_rows_of_a_reading_are_counted_and_the_missed_ones_found(calibration):
     sets = sets_of(read(table(500, 1)), calibration)
-    expected = ranked_sets(sets.probabilities, calibration)
-    assert sets.ranked == [[CLASSES[i] for i in one] for one in expected]
     assert len(sets.counts) == 500
-    assert len(sets.rows("one")) == sets.counts.one == sum(len(one) == 1 for one in expected)
+    assert len(sets.rows("one")) == sets.counts.one == sum(len(one) == 1 for one in sets.ranked)
     held = evaluate(sets.probabilities, sets.labels, calibration)
-    assert sets.check.overall.coverage == held.coverage
     assert len(sets.rows("missed")) == 500 - held.covered
     assert all(sets[row].label not in sets[row].members for row in sets.rows("missed"))
     assert sets_of(read(table(20, 1, labelled=False)), calibration).check is None
@@ -128,12 +124,6 @@ def test_without_novelty_it_is_said_that_it_cannot_be_known(calibration):
     assert (sets.alarm.of, sets.alarm.is_on, sets.alarm.words) == (0, False, UNKNOWN)
     assert sets.unfamiliar is None
     assert "unfamiliar" not in columns_of(sets)
-
-
-def test_a_patient_is_one_in_any_spelling():
-    patients = ["P1", "p1 ", "17", "017", ""]
-    sets = xray_sets([SURE] * 5, cut_at(0.6), labels=["a"] * 5, patients=patients)
-    assert len(one_per_patient(sets.records.labelled())) == 3
 
 
 @pytest.mark.parametrize("patients", [["P1", None], ["P1", ""]])
@@ -196,3 +186,20 @@ def test_thumbnails_are_small_whatever_the_picture(shape, size):
     small = thumbnail_of(Picture("x", grey, 0.0))
     assert Image.open(io.BytesIO(small)).size == size
     assert abs(read_picture(small, "x").grey.mean() - 0.5) < 0.02
+
+
+def test_every_picture_is_classified_and_the_odd_one_flagged(tmp_path):
+    for number, xray in enumerate(draw_xrays(2, 0)):
+        (tmp_path / f"{number}.png").write_bytes(png(xray.pixels))
+    (tmp_path / "photo.png").write_bytes(png(np.random.default_rng(0).integers(0, 255, (200, 200, 3), dtype=np.uint8)))
+    (tmp_path / "0-torn.png").write_bytes((tmp_path / "0.png").read_bytes()[:500])
+    model, told = load_model(), []
+    found = examine(model, read_folder(tmp_path, labels=False), progress=lambda *step: told.append(step))
+    assert found.records.identifiers["file"].tolist() == ["0.png", "1.png", "photo.png"]
+    assert [bool(doubt) for doubt in found.doubts] == [False, False, True]
+    assert [refused.name for refused in found.refused] == ["0-torn.png"]
+    assert told == [(0, 4), (2, 4), (2, 4), (3, 4), (4, 4), (4, 4)], "the torn file is passed before the first picture"
+    assert ((found.records.novelty >= 0) & (found.records.novelty <= 1)).all()
+    assert found.records.model == model.fingerprint
+    direct = predict(model, [read_picture(tmp_path / "1.png")])
+    assert found.records.probabilities[1] == pytest.approx(direct[0], abs=1e-6)

@@ -161,14 +161,6 @@ def test_all_four_cover_and_private_training_costs_more_than_private_calibration
     assert four.training["private"]["delta"] == 1e-5
 
 
-def test_four_histograms_for_each_rule(four):
-    drawn = two_by_two.figures(four)
-    assert list(drawn) == [f"{what}, {rule.label}" for rule in RULES.values() for what in ("Coverage", "Mean set size")]
-    figure = drawn["Coverage, paper's rule"]
-    assert [trace.name for trace in figure.data][4:] == ["asked for"]
-    assert [sum(trace.y[:-1]) for trace in figure.data[:4]] == pytest.approx([1] * 4)
-
-
 def test_a_folder_without_pictures_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("no picture")
     with pytest.raises(FileError):

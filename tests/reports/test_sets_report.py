@@ -1,7 +1,6 @@
 """The report of a batch: every X-ray with its set, whatever its name says, and nothing that needs a network."""
 
 import base64
-import json
 import re
 import shutil
 
@@ -10,11 +9,8 @@ import pytest
 
 from ppsets_core import calibrate, evaluate
 from ppsets_core.__main__ import main
-from ppsets_core.data import read_scores
 from ppsets_core.diagnose.review import Mark, Marks
-from ppsets_core.diagnose.set_table import sets_of
 from ppsets_core.diagnose.xrays import thumbnail_of
-from ppsets_core.method.calibration_json import read_calibration
 from ppsets_core.places import ASSETS
 from ppsets_core.reports import sets as sets_module
 from ppsets_core.reports.sets import sets_report
@@ -22,7 +18,6 @@ from ppsets_core.wording import class_names
 from ppsets_core.xrays import Picture, Refused
 from tests.diagnose.made import xray_sets
 from tests.ledger.spending import records_of
-from tests.many_classes import table
 from tests.reports.reading import Read
 
 CLASSES, MODEL = ("normal", "viral", "<i>other</i>"), "0123456789abcdef"
@@ -127,26 +122,3 @@ def test_review_marks_stand_on_the_cards_and_in_the_table(drawn, monkeypatch):
         read = Read(sets_report(found, marks=marks))
         assert "Another diagnosis: viral. <u>see</u> the left lung" in read.words
         assert read.words.count("Another diagnosis") == 1
-
-
-def test_a_table_of_new_patients_with_its_check(tmp_path, capsys):
-    (tmp_path / "old.csv").write_text(table(2000, 0), encoding="utf-8")
-    (tmp_path / "new.csv").write_text(table(200, 1), encoding="utf-8")
-    saved, out = str(tmp_path / "cal.json"), tmp_path / "report.html"
-    spend = ["--epsilon", "3", "--budget", "3", "--per", "diagnosis", "--ledger", str(tmp_path / "ledger.sqlite")]
-    assert main(["calibrate", str(tmp_path / "old.csv"), *spend, "--out", saved]) == 0
-    capsys.readouterr()
-    new = ["predict", str(tmp_path / "new.csv"), "--calibration", saved]
-    assert main([*new, "--report", str(out), "--json"]) == 0
-    first = json.loads(capsys.readouterr().out)["sets"][0]
-    read = Read(out.read_text(encoding="utf-8"))
-    shown = ", ".join(f"{name} {first['probabilities'][name]:.3f}" for name in first["set"])
-    assert re.search(f"n0 [A-Za-z :;0-9]*{re.escape(shown)}", read.words)
-    assert "Did the promise hold here?" in read.words
-    assert "Not private: computed from the labels" in read.words
-    calibration = read_calibration((tmp_path / "cal.json").read_text(encoding="utf-8"))
-    check = sets_of(read_scores(tmp_path / "new.csv", labels="optional"), calibration).check
-    assert check.words in read.words
-    assert all(f"{line.covered:,} of {line.records:,}" in read.words for line in check.by_diagnosis)
-    assert main([*new, "--sr", str(tmp_path / "sr")]) == 2
-    assert "no image to refer to" in capsys.readouterr().err
