@@ -16,7 +16,7 @@ from ppsets_core.method.rules import DEFAULT, RULES, sharp
 from ppsets_core.method.rules.paper import best_gamma, paper_level
 from ppsets_core.method.rules.sharp.bound import path_minima
 from ppsets_core.method.rules.sharp.class_ranks import class_ranks
-from ppsets_core.method.simulate import _Private
+from ppsets_core.method.simulate import private_quantile
 
 
 def transcribed_quantile(scores: np.ndarray, m: int, level: float, epsilon: float, rng: np.random.Generator) -> float:
@@ -82,12 +82,12 @@ def quantiles(rng: np.random.Generator) -> None:
     truth = np.sort(rng.random(total))
     for method in RULES:
         chosen = plan(n, 0.1, 5.0, method=method, m=m)
-        quantile = _Private(truth, chosen)
+        quantile = private_quantile(truth, chosen)
 
         def ours(quantile=quantile):
             taken = np.zeros(total, dtype=bool)
             taken[rng.permutation(total)[:n]] = True
-            quantile.draw(np.vstack([taken, np.cumsum(taken)]), rng)
+            quantile(np.cumsum(taken), rng)
 
         def theirs(level=chosen.level):
             transcribed_quantile(rng.permutation(truth)[:n], m, level, 5.0, rng)

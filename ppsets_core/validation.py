@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,62 +20,56 @@ LARGEST_M = 10**6
 ROW_SUM_TOLERANCE, ROUNDING, LARGEST_TOLERANCE = 1e-3, 5e-4, 0.05
 """By how much a row may miss 1: at least this much, what K probabilities of three digits may, and never more."""
 MOST_NAMES, LONGEST_NAME = 10_000, 100
+Number = TypeVar("Number", int, float)
 MISSING = "the value is missing or not a finite number; remove or repair it"
 
 
 def check_alpha(alpha: float) -> float:
-    alpha = check_real(alpha, "alpha")
-    if not LEAST_ALPHA <= alpha <= 0.5:
-        raise InputError(
-            "alpha must be above 0 and at most 0.5: it is the share of diagnoses that may be missed, e.g. 0.1."
-        )
-    return alpha
+    words = "alpha must be above 0 and at most 0.5: it is the share of diagnoses that may be missed, e.g. 0.1."
+    return _within(check_real(alpha, "alpha"), LEAST_ALPHA, 0.5, words)
 
 
 def check_epsilon(epsilon: float) -> float:
     epsilon = check_real(epsilon, "epsilon")
     if epsilon <= 0 or math.isinf(epsilon):
         raise InputError("epsilon must be a positive, finite number: smaller is more private, e.g. 1.")
-    if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        raise InputError(f"epsilon must lie between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}; 0.1 to 10 is usual.")
-    return epsilon
+    words = f"epsilon must lie between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}; 0.1 to 10 is usual."
+    return _within(epsilon, LEAST_EPSILON, LARGEST_EPSILON, words)
 
 
 def check_share(share: float) -> float:
-    share = check_real(share, "The share of epsilon")
-    if not 0 <= share <= LARGEST_SHARE:
-        raise InputError(
-            f"The share of epsilon for the novelty threshold must lie between 0, which switches it off, "
-            f"and {LARGEST_SHARE:g}."
-        )
-    return share
+    words = "The share of epsilon for the novelty threshold must lie between 0, which switches it off, and"
+    return _within(check_real(share, "The share of epsilon"), 0, LARGEST_SHARE, f"{words} {LARGEST_SHARE:g}.")
 
 
 def check_n(n: int) -> int:
-    n = check_whole(n, "n")
-    if not 1 <= n <= LARGEST_N:
-        raise InputError("n must be at least 1: there are too few calibration records to calibrate with.")
-    return n
+    words = "n must be at least 1: there are too few calibration records to calibrate with."
+    return _within(check_whole(n, "n"), 1, LARGEST_N, words)
 
 
 def check_m(m: int) -> int:
-    m = check_whole(m, "m")
-    if not 2 <= m <= LARGEST_M:
-        raise InputError(f"m must be between 2 and {LARGEST_M:,} bins; leave it out to have it chosen.")
-    return m
+    words = f"m must be between 2 and {LARGEST_M:,} bins; leave it out to have it chosen."
+    return _within(check_whole(m, "m"), 2, LARGEST_M, words)
 
 
 def check_gamma(gamma: float) -> float:
-    gamma = check_real(gamma, "gamma")
-    if not LEAST_GAMMA <= gamma < 1:
-        raise InputError("gamma must be at least 1e-12 and below 1; leave it out to have it chosen.")
-    return gamma
+    words = "gamma must be at least 1e-12 and below 1; leave it out to have it chosen."
+    return _within(check_real(gamma, "gamma"), LEAST_GAMMA, math.nextafter(1, 0), words)
 
 
 def check_count(number: int, what: str) -> int:
-    number = check_whole(number, f"The number of {what}")
-    if not 1 <= number <= MOST_NAMES:
-        raise InputError(f"There must be between 1 and {MOST_NAMES:,} {what}.")
+    words = f"There must be between 1 and {MOST_NAMES:,} {what}."
+    return _within(check_whole(number, f"The number of {what}"), 1, MOST_NAMES, words)
+
+
+def check_threshold(threshold: float) -> float:
+    words = "The threshold must lie in [0, 1]; take it from a calibration."
+    return _within(check_real(threshold, "threshold"), 0, 1, words)
+
+
+def _within(number: Number, least: float, most: float, words: str) -> Number:
+    if not least <= number <= most:
+        raise InputError(words)
     return number
 
 
@@ -101,13 +95,6 @@ def check_names(names: object, what: str) -> tuple[str, ...]:
 def listed(names: Sequence[str], most: int = 5) -> str:
     """The first few names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "") or "none"
-
-
-def check_threshold(threshold: float) -> float:
-    threshold = check_real(threshold, "threshold")
-    if not 0 <= threshold <= 1:
-        raise InputError("The threshold must lie in [0, 1]; take it from a calibration.")
-    return threshold
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """CSV and TSV as Arrow, block by block: commas, semicolons or tabs, UTF-8 or UTF-16, one column with or without a name.
 
-Arrow parses blocks that are tidy. Where one is not (quotes within quotes, a row of another width or of several lines),
-the rest is read row by row, which finds the line to name in a refusal.
+Arrow parses blocks that are tidy. One that is not (quotes within quotes, a row of another width or of several lines) is
+read row by row, which finds the line to name in a refusal.
 """
 
 import csv
@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 22
 MAX_LINE = 1 << 26
-ROWS = 65_536
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,7 @@ def read_delimited(file: BinaryIO, source: str, max_cells: int | None = None) ->
         if max_cells is not None:
             cells += max(block.count("\n"), block.count(header.delimiter or "\n"))
             check_cells(cells, source, max_cells)
-        if (batch := _tidy_batch(header, block, line)) is None:
-            yield from _row_by_row(header, chain([block], blocks), line)
-            return
-        yield batch
+        yield _tidy_batch(header, block, line) or _batch_row_by_row(header, block, line)
         line += block.count("\n")
 
 
@@ -205,12 +201,11 @@ def _without_blank_rows(batch: RawBatch) -> RawBatch:
     return RawBatch(location, {name: array.take(kept) for name, array in batch.arrays.items()}, typed=False)
 
 
-def _row_by_row(header: _Header, blocks: Iterable[str], line: int) -> Iterator[RawBatch]:
-    lines = chain.from_iterable(map(io.StringIO, blocks))
-    rows = _rows(csv.reader(lines, delimiter=header.delimiter or "\0"), line, header.source, len(header.names))
-    while some := list(islice(rows, ROWS)):
-        columns = zip(*([cell or None for cell in cells] for cells, _ in some), strict=True)
-        yield _batch(header, np.array([last for _, last in some]), columns)
+def _batch_row_by_row(header: _Header, block: str, line: int) -> RawBatch:
+    reader = csv.reader(io.StringIO(block), delimiter=header.delimiter or "\0")
+    rows = list(_rows(reader, line, header.source, len(header.names)))
+    columns = zip(*([cell or None for cell in cells] for cells, _ in rows), strict=True)
+    return _batch(header, np.array([last for _, last in rows]), list(columns) or [[] for _ in header.names])
 
 
 def _rows(reader: Any, before: int, source: str, width: int | None = None) -> Iterator[tuple[list[str], int]]:
@@ -220,14 +215,14 @@ def _rows(reader: Any, before: int, source: str, width: int | None = None) -> It
             line = before + reader.line_num
             if not any(cell.strip() for cell in row):
                 continue
+            if width and any("\n" in cell for cell in row):  # one open quote would take the records below away
+                raise FileError(
+                    f"{source}, line {line}: a cell goes on beyond its line; write each record on one line."
+                )
             if len(row) != (width or len(row)):
                 raise FileError(
                     f"{source}, line {line}: it has {len(row)} cells where the header has {width}; "
                     "check for stray separators or use semicolons with decimal commas."
-                )
-            if width and any("\n" in cell for cell in row):  # one open quote would take the records below away
-                raise FileError(
-                    f"{source}, line {line}: a cell goes on beyond its line; write each record on one line."
                 )
             yield row, line
     except csv.Error:

@@ -123,7 +123,10 @@ def plain_columns(data: bytes) -> bytes:
         size = 0
         for batch in table.to_batches():
             size = check_texts(RawBatch(Location(UPLOAD), dict(zip(fields, batch, strict=True))), size)
-        return _written(table)
+        out = io.BytesIO()
+        with pa.ipc.new_stream(out, table.schema) as writer:
+            writer.write_table(table)
+        return out.getvalue()
     except FileError:
         raise
     except (pa.ArrowMemoryError, MemoryError):
@@ -141,12 +144,3 @@ def _check_size(file: "pq.ParquetFile") -> None:
     check_cells(rows * max(1, len(names)), UPLOAD)
     if sum(group.total_byte_size for group in groups) > MAX_UNPACKED:
         raise FileError(TOO_LARGE)
-
-
-def _written(table: "pa.Table") -> bytes:
-    import pyarrow as pa
-
-    out = io.BytesIO()
-    with pa.ipc.new_stream(out, table.schema) as writer:
-        writer.write_table(table)
-    return out.getvalue()

@@ -190,11 +190,7 @@ def open_source(
 
 def is_large(path: str | Path) -> bool:
     """Whether it is a folder, or a file that `read_scores` refuses for its size."""
-    path = Path(path)
-    try:
-        return path.is_dir() or (path.is_file() and path.stat().st_size > MAX_BYTES)
-    except OSError:
-        return False
+    return Path(path).is_dir() or size_of(Path(path)) > MAX_BYTES
 
 
 def is_data_set(path: str | Path) -> bool:

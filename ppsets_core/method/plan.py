@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from ppsets_core.errors import InputError
 from ppsets_core.inputs import numbered
@@ -164,11 +165,6 @@ class Plan:
         return group_rule(self.method).group_mechanism(count, self.n, self.alpha, self.threshold_epsilon, self.m)
 
     @property
-    def usual_count(self) -> int:
-        """The records of one diagnosis or group if all had equally many."""
-        return self.n // self.groups
-
-    @property
     def coverage_expected(self) -> float:
         """The coverage to expect if scores are spread evenly over [0, 1]: an example, where the promise is a bound.
 
@@ -178,7 +174,8 @@ class Plan:
             return 1.0
         if self.per is None:
             return _expected_output(self.mechanism, self.n, self.m)
-        return _expected_output(self.mechanism_for(self.usual_count), self.usual_count, self.m)
+        usual = self.n // self.groups
+        return _expected_output(self.mechanism_for(usual), usual, self.m)
 
     def document(self) -> dict[str, object]:
         """Every number, for JSON."""
@@ -241,7 +238,17 @@ def plan(
     names = _names(per, classes, groups)
 
     def thresholds(part: float) -> Plan:
-        return plan_thresholds(n, alpha, part, method, m, gamma, per, names)
+        if per is None:
+            rule = rule_named(method)
+            bins = best_m(n, alpha, part, method, gamma) if m is None else check_m(m)
+            aim = rule.aim(n, alpha, part, bins, gamma)
+            target = Target(SCORE, None, alpha, part, method, bins, aim.gamma, aim.level, aim.rank)
+            return Plan(n, alpha, part, method, aim.coverage_lower, (target,))
+        able = group_rule(method)
+        no_gamma(gamma)
+        bins = able.group_m(n, len(names), alpha, part) if m is None else check_m(m)
+        each = tuple(Target(SCORE, name, alpha, part, method, bins) for name in names)
+        return Plan(n, alpha, part, method, 1 - alpha, each, check_name(per))
 
     share, flagged = check_share(novelty_share), check_alpha(novelty_alpha)
     own_m = None if novelty_m is None else check_m(novelty_m)
@@ -257,30 +264,6 @@ def plan(
     return replace(alone, targets=(*alone.targets, nothing))
 
 
-def plan_thresholds(
-    n: int,
-    alpha: float,
-    epsilon: float,
-    method: str,
-    m: int | None,
-    gamma: float | None,
-    per: str | None,
-    names: tuple[str, ...],
-) -> Plan:
-    """The plan of the score targets alone."""
-    if per is None:
-        rule = rule_named(method)
-        bins = best_m(n, alpha, epsilon, method, gamma) if m is None else check_m(m)
-        aim = rule.aim(n, alpha, epsilon, bins, gamma)
-        target = Target(SCORE, None, alpha, epsilon, method, bins, aim.gamma, aim.level, aim.rank)
-        return Plan(n, alpha, epsilon, method, aim.coverage_lower, (target,))
-    able = group_rule(method)
-    no_gamma(gamma)
-    bins = able.group_m(n, len(names), alpha, epsilon) if m is None else check_m(m)
-    each = tuple(Target(SCORE, name, alpha, epsilon, method, bins) for name in names)
-    return Plan(n, alpha, epsilon, method, 1 - alpha, each, check_name(per))
-
-
 def novelty_target(n: int, alpha: float, epsilon: float, m: int | None = None) -> Target:
     """Novelty's quantile, by the sharp rule."""
     bins = best_m(n, alpha, epsilon, Sharp.name) if m is None else check_m(m)
@@ -290,7 +273,8 @@ def novelty_target(n: int, alpha: float, epsilon: float, m: int | None = None) -
 
 def at_epsilon(planned: Plan, epsilon: float) -> Plan:
     """The thresholds of a plan with another ε; m and γ are chosen anew."""
-    return plan_thresholds(planned.n, planned.alpha, epsilon, planned.method, None, None, planned.per, planned.names)
+    named: dict[str, Any] = {"classes" if planned.per == DIAGNOSIS else "groups": planned.names} if planned.per else {}
+    return plan(planned.n, planned.alpha, epsilon, method=planned.method, per=planned.per, **named)
 
 
 def epsilon_less(epsilon: float, part: float) -> float:

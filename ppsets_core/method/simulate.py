@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ppsets_core.method.rules import DEFAULT
 from ppsets_core.method.sets import conformal_rank
 from ppsets_core.scores import LAC, Score, class_score
 from ppsets_core.validation import check_n
+
+Quantile = Callable[[np.ndarray, np.random.Generator], float]
+"""Draws a threshold, given how many records of a split there are up to each, in the order of their scores."""
 
 
 @dataclass(frozen=True)
@@ -84,16 +87,15 @@ def random_splits(
     records = _SortedRecords(class_score(score).of_classes(probabilities), labels)
     plans = [_plan(n, setting, probabilities.shape[1]) for setting in settings]
     exact = sorted({(chosen.alpha, chosen.per) for chosen in plans}, key=str)
-    rules = [_quantile(records, chosen.per, partial(_Private, chosen=chosen)) for chosen in plans]
-    rules += [_quantile(records, per, partial(_NonPrivate, alpha=alpha)) for alpha, per in exact]
-    thresholds: list[list[np.ndarray | np.float64]] = [[] for _ in rules]
+    rules = [_Thresholds(records, chosen.per, partial(private_quantile, chosen=chosen)) for chosen in plans]
+    rules += [_Thresholds(records, per, partial(nonprivate_quantile, alpha=alpha)) for alpha, per in exact]
+    thresholds: list[list[np.ndarray]] = [[] for _ in rules]
     held_out = np.empty((repetitions, len(labels)), dtype=bool)
     for repetition in range(repetitions):
         held_out[repetition] = True
         held_out[repetition, rng.permutation(len(labels))[:n]] = False
-        used = records.used(~held_out[repetition])
         for rule, drawn in zip(rules, thresholds, strict=True):
-            drawn.append(rule.draw(used, rng))
+            drawn.append(rule.draw(~held_out[repetition], rng))
         if progress:
             progress(repetition + 1, repetitions)
     outcomes = [records.evaluate(np.array(drawn), held_out, half) for drawn in thresholds]
@@ -116,10 +118,6 @@ class _SortedRecords:
         self.scores, self.labels, self._class_scores = scores[order], labels[order], class_scores[order]
         self.classes = class_scores.shape[1]
 
-    def used(self, mask: np.ndarray) -> np.ndarray:
-        """Which records calibrate, and how many of them there are up to each."""
-        return np.vstack([mask, np.cumsum(mask)])
-
     def evaluate(self, thresholds: np.ndarray, held_out: np.ndarray, half_precision: bool) -> Outcome:
         sizes = np.empty((len(thresholds), self.classes + 1), dtype=np.int64)
         covered, totals = (np.empty((len(thresholds), self.classes)) for _ in range(2))
@@ -136,57 +134,47 @@ class _SortedRecords:
         return Outcome(thresholds, covered.sum(axis=1) / evaluated, mean_size, sizes, by_class)
 
 
-class _Quantile(Protocol):
-    """What draws the threshold of a split, or one for each diagnosis."""
+class _Thresholds:
+    """What draws the threshold of a split, or one for each diagnosis from its own records."""
 
-    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray | np.float64: ...
-
-
-def _quantile(records: _SortedRecords, per: str | None, quantile: Callable[[np.ndarray], _Quantile]) -> _Quantile:
-    return quantile(records.scores) if per is None else _ForEach(records, quantile)
-
-
-class _ForEach:
-    """One threshold per diagnosis, each from its own records."""
-
-    def __init__(self, records: _SortedRecords, quantile: Callable[[np.ndarray], _Quantile]) -> None:
-        self._where = [np.flatnonzero(records.labels == number) for number in range(records.classes)]
+    def __init__(self, records: _SortedRecords, per: str | None, quantile: Callable[[np.ndarray], Quantile]) -> None:
+        self._per = per
+        numbers = range(records.classes if per else 0)
+        self._where: list[Any] = [np.flatnonzero(records.labels == number) for number in numbers] or [slice(None)]
         self._quantiles = [quantile(records.scores[where]) for where in self._where]
 
     def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        drawn = []
-        for quantile, where in zip(self._quantiles, self._where, strict=True):
-            mask = used[0, where]
-            drawn.append(quantile.draw(np.vstack([mask, np.cumsum(mask)]), rng))
-        return np.array(drawn)
+        pairs = zip(self._where, self._quantiles, strict=True)
+        drawn = np.array([quantile(np.cumsum(used[where]), rng) for where, quantile in pairs])
+        return drawn if self._per else drawn[0]
 
 
-class _NonPrivate:
+def nonprivate_quantile(scores: np.ndarray, alpha: float) -> Quantile:
     """Ordinary split conformal."""
 
-    def __init__(self, scores: np.ndarray, alpha: float) -> None:
-        self._scores, self._alpha = scores, alpha
+    def draw(ranks: np.ndarray, rng: np.random.Generator) -> float:
+        n = _last(ranks)
+        rank = conformal_rank(n, alpha)
+        return scores[np.searchsorted(ranks, rank)] if rank <= n else 1.0
 
-    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.float64:
-        ranks = used[1]
-        n = int(ranks[-1]) if len(ranks) else 0
-        rank = conformal_rank(n, self._alpha)
-        return np.float64(self._scores[np.searchsorted(ranks, rank)]) if rank <= n else np.float64(1.0)
+    return draw
 
 
-class _Private:
+def private_quantile(scores: np.ndarray, chosen: Plan) -> Quantile:
     """A plan's mechanism over the bins of some records: all, or those of one diagnosis, whose count differs."""
+    bins, starts = np.unique(np.append(bin_index(scores, chosen.m), chosen.m), return_index=True)
+    ends = np.append(starts[1:], len(scores)) - 1
 
-    def __init__(self, scores: np.ndarray, chosen: Plan) -> None:
-        self._plan = chosen
-        self._bins, starts = np.unique(np.append(bin_index(scores, chosen.m), chosen.m), return_index=True)
-        self._ends = np.append(starts[1:], len(scores)) - 1
-
-    def draw(self, used: np.ndarray, rng: np.random.Generator) -> np.float64:
-        ranks, m = np.append(used[1], 0), self._plan.m
-        count = int(used[1, -1]) if used.shape[1] else 0
-        mechanism = self._plan.targets[0].mechanism(count, self._plan.n)
+    def draw(ranks: np.ndarray, rng: np.random.Generator) -> float:
+        count = _last(ranks)
+        mechanism = chosen.targets[0].mechanism(count, chosen.n)
         if mechanism is None:
-            return np.float64(1.0)
-        runs = runs_around(self._bins, ranks[self._ends], m)
-        return np.float64(draw_simulation(mechanism, runs, count, rng) / m)
+            return 1.0
+        runs = runs_around(bins, np.append(ranks, 0)[ends], chosen.m)
+        return draw_simulation(mechanism, runs, count, rng) / chosen.m
+
+    return draw
+
+
+def _last(ranks: np.ndarray) -> int:
+    return int(ranks[-1]) if len(ranks) else 0
