@@ -5,7 +5,6 @@ always applies to that model; and the calibration's own τ̂, where one was rele
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -100,15 +99,6 @@ def _public(model: str | None) -> NoveltyThreshold | None:
 def _largest_share(rank: int, n: int) -> float:
     """What lies above the score of this rank of n, but for a probability of δ."""
     return beta_quantile(1 - DELTA, n + 1 - rank, rank) if 1 <= rank <= n else 1.0
-
-
-def unlike_words(compared_with: Sequence[str]) -> str:
-    """Unlike whose X-rays, in a sentence; '' for none.
-
-    >>> unlike_words([TRAINED_ON, CALIBRATIONS])
-    "Unlike the X-rays that this model was trained on, and unlike your calibration's."
-    """
-    return f"Unlike {', and unlike '.join(compared_with)}." if compared_with else ""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ppsets_core.data.records import Records
-from ppsets_core.diagnose.novelty import OUTSIDE, Alarm, NoveltyThreshold, novelty_thresholds, unlike_words
+from ppsets_core.diagnose.novelty import OUTSIDE, Alarm, NoveltyThreshold, novelty_thresholds
 from ppsets_core.diagnose.xrays import XrayRecords
 from ppsets_core.method.calibration import BaseCalibration, Calibration, now
 from ppsets_core.method.calibration_json import write_calibration
@@ -222,7 +222,7 @@ class SetTable:
         whose = [
             one.compared_with for one, above in zip(self.novelty_thresholds, self.unlike, strict=True) if above[row]
         ]
-        return f"{OUTSIDE} {unlike_words(whose)}"
+        return f"{OUTSIDE} Unlike {', and unlike '.join(whose)}."
 
     @cached_property
     def counts(self) -> SetCounts:

@@ -16,7 +16,7 @@ BINS = (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FLAT = (1000, 1_000_000)
 
 
-def run(*, bins: Sequence[int] = BINS, **options: Any) -> tuple[shared.SourceSweep, ...]:
+def run(*, bins: Sequence[int] = BINS, **options: Any) -> shared.Swept:
     """Every m, among them each rule's m*, on the same splits; `options` as `sweep_sources` takes them."""
     return shared.sweep_sources("m", lambda n: sorted({*bins, *best_m(n).values()}), ALPHA, EPSILON, **options)
 
@@ -33,32 +33,32 @@ def coverage_range(swept: Sweep, method: str, low: int, high: int) -> tuple[floa
     return min(means), max(means)
 
 
-def findings(found: Sequence[shared.SourceSweep]) -> shared.Findings:
+def findings(found: shared.Swept) -> shared.Findings:
     title, settings = "Coverage and set size against the number of bins", {"alpha": ALPHA, "epsilon": EPSILON}
     return shared.source_findings(found, title, settings, "m", _sentence, lambda one: {"best_m": best_m(one.n)})
 
 
-def _sentence(one: shared.SourceSweep) -> str:
+def _sentence(one: shared.Source, swept: Sweep) -> str:
     spans = []
     for rule, m in best_m(one.n).items():
-        low, high = coverage_range(one.sweep, rule, *FLAT)
+        low, high = coverage_range(swept, rule, *FLAT)
         spans.append(f"between {low:.4f} and {high:.4f} {shared.with_rule(rule)} (m* = {m:,})")
     return (
-        f"{one.source} (n = {one.n:,}, accuracy {one.accuracy:.3f}): from m = {FLAT[0]:,} to {FLAT[1]:,} mean coverage "
-        f"stays {shared.joined(spans)}."
+        f"{one.name} (n = {one.n:,}, accuracy {one.records.top_accuracy():.3f}): from m = {FLAT[0]:,} to {FLAT[1]:,} "
+        f"mean coverage stays {shared.joined(spans)}."
     )
 
 
-def figures(found: Sequence[shared.SourceSweep]) -> dict[str, go.Figure]:
+def figures(found: shared.Swept) -> dict[str, go.Figure]:
     """Coverage and set size along m, each rule's m* marked."""
     return shared.source_figures(found, _figure)
 
 
-def _figure(one: shared.SourceSweep, quantity: str) -> go.Figure:
-    fig = sweep_figure(one.sweep, quantity)
-    means = trends(one.sweep, quantity)
+def _figure(one: shared.Source, swept: Sweep, quantity: str) -> go.Figure:
+    fig = sweep_figure(swept, quantity)
+    means = trends(swept, quantity)
     for rule, m in best_m(one.n).items():
-        mean = means[rule].mean[one.sweep.values.index(m)]
+        mean = means[rule].mean[swept.values.index(m)]
         star = {"symbol": "star", "size": 16, "color": look_of(rule).colour}
         fig.add_scatter(x=[m], y=[mean], mode="markers", name=f"m* = {m:,}", marker=star)
     decades = [10**power for power in range(1, 7)]

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,14 +135,7 @@ class Source:
     splits: int
 
 
-@dataclass(frozen=True, eq=False)
-class SourceSweep:
-    """The sweep over one source's records."""
-
-    source: str
-    n: int
-    accuracy: float
-    sweep: Sweep
+Swept = Sequence[tuple[Source, Sweep]]
 
 
 def sources(seed: int) -> tuple[Source, ...]:
@@ -164,42 +158,41 @@ def sweep_sources(
     splits: int | None = None,
     progress: Progress | None = None,
     of: Sequence[Source] | None = None,
-) -> tuple[SourceSweep, ...]:
+) -> Swept:
     """Each source at `values(n)`, on splits that the seed alone decides; `of` replaces the sources."""
-    found = []
-    chosen = of or sources(seed)
+    found, chosen = [], of or sources(seed)
     for place, one in enumerate(chosen):
-        swept = sweep(
-            *(one.records, over, values(one.n), splits or one.splits, np.random.default_rng(seed)),
-            alpha=alpha,
-            n=one.n,
-            epsilon=epsilon,
-            progress=part_of(progress, place, len(chosen)),
-        )
-        found.append(SourceSweep(one.name, one.n, one.records.top_accuracy(), swept))
-    return tuple(found)
+        at, step, rng = values(one.n), part_of(progress, place, len(chosen)), np.random.default_rng(seed)
+        how = partial(sweep, alpha=alpha, epsilon=epsilon, n=one.n, progress=step)
+        found.append((one, how(one.records, over, at, splits or one.splits, rng)))
+    return found
 
 
 def source_findings(
-    found: Sequence[SourceSweep],
+    found: Swept,
     title: str,
     settings: Mapping[str, float],
     column: str,
-    sentence: Callable[[SourceSweep], str],
-    numbers: Callable[[SourceSweep], dict[str, Any]] = lambda one: {},
+    sentence: Callable[[Source, Sweep], str],
+    numbers: Callable[[Source], dict[str, Any]] = lambda one: {},
 ) -> Findings:
     """One table and one sentence per source; `numbers` adds to those kept of each."""
-    splits = [len(next(iter(one.sweep.results.values()))[0].private.coverage) for one in found]
-    titles = [f"{one.source}: means over {count} splits" for one, count in zip(found, splits, strict=True)]
+    tables = []
+    for one, swept in found:
+        splits = len(next(iter(swept.results.values()))[0].private.coverage)
+        tables.append(sweep_table(f"{one.name}: means over {splits} splits", swept, column))
     return Findings(
         title,
-        {**settings, "n": {one.source: one.n for one in found}},
-        tuple(sweep_table(name, one.sweep, column) for name, one in zip(titles, found, strict=True)),
-        tuple(sentence(one) for one in found),
-        {one.source: {"accuracy": one.accuracy, **numbers(one), **sweep_numbers(one.sweep)} for one in found},
+        {**settings, "n": {one.name: one.n for one, _ in found}},
+        tuple(tables),
+        tuple(sentence(one, swept) for one, swept in found),
+        {
+            one.name: {"accuracy": one.records.top_accuracy(), **numbers(one), **sweep_numbers(swept)}
+            for one, swept in found
+        },
     )
 
 
-def source_figures(found: Sequence[SourceSweep], draw: Callable[[SourceSweep, str], go.Figure]) -> dict[str, go.Figure]:
+def source_figures(found: Swept, draw: Callable[[Source, Sweep, str], go.Figure]) -> dict[str, go.Figure]:
     """Coverage and set size, one pair of figures per source."""
-    return {f"{one.source}: {title}": draw(one, quantity) for one in found for quantity, title in QUANTITIES.items()}
+    return {f"{one.name}: {title}": draw(one, swept, key) for one, swept in found for key, title in QUANTITIES.items()}

@@ -8,7 +8,6 @@ from ppsets_core.data import Records
 from ppsets_core.errors import InputError
 from ppsets_core.scores import LAC, ClassScore
 
-MOST_SIMULATED = 100_000
 GROUPS, ALIKE = 100, 10
 TOP_1, TOP_5 = 0.783, 0.940  # ResNet-152, torchvision's first ImageNet weights
 GROUP_SIGNAL, CLASS_SIGNAL = 3.1, 2.91
@@ -48,12 +47,6 @@ def simulated_records(count: int, classes: int, signal: float, rng: np.random.Ge
 
     Calibrated by construction; a signal of 0 is guessing, of 2 right about nine times in ten with three classes.
     """
-    if not 1 <= count <= MOST_SIMULATED:
-        raise InputError(f"Between 1 and {MOST_SIMULATED:,} records can be simulated.")
-    if not 2 <= classes <= 100:
-        raise InputError("A classifier has between 2 and 100 classes.")
-    if not 0 <= signal <= 10:
-        raise InputError("The signal must lie between 0 and 10.")
     labels = rng.integers(classes, size=count)
     seen = rng.normal(size=(count, classes))
     seen[np.arange(count), labels] += signal

@@ -74,15 +74,12 @@ def sweep(
         ]
         by_rule = list(zip(*found, strict=True))
     else:
-        settings = [_varied(setting, {over: value}) for setting in base for value in values]
+        varied: list[dict[str, Any]] = [{over: value} for value in values]
+        settings = [replace(setting, **change) for setting in base for change in varied]
         results = random_splits(*data, n, settings, repetitions, rng, half_precision=half, progress=progress)
         by_rule = [tuple(results[i : i + len(values)]) for i in range(0, len(results), len(values))]
     names = [setting.method for setting in base]
     return Sweep(over, tuple(values), dict(zip(names, by_rule, strict=True)))
-
-
-def _varied(setting: Setting, changes: dict[str, Any]) -> Setting:
-    return replace(setting, **changes)
 
 
 @dataclass(frozen=True, eq=False)

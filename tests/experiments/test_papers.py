@@ -45,30 +45,31 @@ def four():
 
 
 def test_coverage_is_flat_over_three_orders_of_magnitude_of_m(large):
-    (found,) = bins.run(of=[large], bins=(1000, 10_000, 100_000, 1_000_000))
-    assert set(bins.best_m(found.n).values()) <= set(found.sweep.values)
+    found = bins.run(of=[large], bins=(1000, 10_000, 100_000, 1_000_000))
+    swept, best = found[0][1], list(bins.best_m(large.n).values())
+    assert set(best) <= set(swept.values)
     for rule in RULES:
-        low, high = bins.coverage_range(found.sweep, rule, 1000, 1_000_000)
+        low, high = bins.coverage_range(swept, rule, 1000, 1_000_000)
         assert high - low < 0.001
         assert 0.897 < low < high < 0.905
-    (sentence,) = bins.findings((found,)).sentences
+    (sentence,) = bins.findings(found).sentences
     assert all(f"with the {rule.label} (m* = " in sentence for rule in RULES.values())
-    drawn = bins.figures((found,))
+    drawn = bins.figures(found)
     assert list(drawn) == ["simulated: coverage", "simulated: mean set size"]
     stars = [trace.x[0] for trace in drawn["simulated: coverage"].data if trace.marker.symbol == "star"]
-    assert stars == list(bins.best_m(found.n).values())
+    assert stars == best
 
 
 def test_coverage_falls_towards_what_is_asked_for_as_epsilon_grows(large):
-    (found,) = epsilons.run(of=[large], epsilons=(0.05, 0.5, 5.0))
-    for results in found.sweep.results.values():
+    found = epsilons.run(of=[large], epsilons=(0.05, 0.5, 5.0))
+    for results in found[0][1].results.values():
         means = [r.private.coverage.mean() for r in results]
         assert means == sorted(means, reverse=True)
         assert means[0] > means[-1] + 0.002
         assert means[-1] - results[-1].nonprivate.coverage.mean() < 0.001
-    told = epsilons.findings((found,))
+    told = epsilons.findings(found)
     assert told.sentences[0].count("with the ") == len(RULES)
-    assert list(epsilons.figures((found,))) == ["simulated: coverage", "simulated: mean set size"]
+    assert list(epsilons.figures(found)) == ["simulated: coverage", "simulated: mean set size"]
     assert [row[0] for row in told.tables[0].rows] == [0.05, 0.5, 5.0]
 
 
