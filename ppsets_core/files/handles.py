@@ -54,7 +54,11 @@ def _read(file: bytes | str | Path | FileLike, most: int) -> bytes:
     if isinstance(file, (bytes, bytearray, memoryview)):
         return bytes(file[:most])
     if isinstance(file, (str, Path)):
-        return _read_path(Path(file), most)
+        path = Path(file)
+        if not path.is_file():
+            raise FileError("Not a file but a folder or a device." if path.exists() else "There is no such file.")
+        with path.open("rb") as handle:
+            return handle.read(most)
     if isinstance(file, io.BytesIO):
         return bytes(file.getbuffer()[:most])
     if not hasattr(file, "read"):
@@ -67,13 +71,6 @@ def _read(file: bytes | str | Path | FileLike, most: int) -> bytes:
 
 def is_rewindable(file: object) -> TypeGuard[Rewindable]:
     return getattr(file, "seekable", lambda: False)()
-
-
-def _read_path(path: Path, most: int) -> bytes:
-    if not path.is_file():
-        raise FileError("Not a file but a folder or a device." if path.exists() else "There is no such file.")
-    with path.open("rb") as handle:
-        return handle.read(most)
 
 
 class _Bounded:

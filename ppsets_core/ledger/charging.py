@@ -12,13 +12,15 @@ from typing import Protocol
 
 import numpy as np
 
+from ppsets_core.data.counts import CHANGED
 from ppsets_core.data.one_per_patient import hash_names
 from ppsets_core.data.records import Records
-from ppsets_core.errors import BudgetError, InputError
+from ppsets_core.errors import BudgetError, FileError, InputError
 from ppsets_core.files.names import same_names
 from ppsets_core.ledger.accounts import Account, Snapshot
 from ppsets_core.ledger.amounts import EXACT, MOST_DELTA, Price, shown, total
 from ppsets_core.ledger.store import Log
+from ppsets_core.method.counts import Counts, CoverageCounts
 
 MOST_RECORDS = 10**7
 """Of more records the ledger does not list the patients: the charge counts for everyone in the account."""
@@ -94,6 +96,13 @@ class People:
     def of_cells(cls, named: bytes, counts: bytes, _: bytes, nameless: bytes) -> "People":
         """Read a row; where an earlier version recognised records by their scores, it left some records unnamed."""
         return cls(np.frombuffer(named, "<u8"), np.frombuffer(counts, "<u4"), not nameless)
+
+
+def cohort_of(counts: Counts | CoverageCounts) -> Cohort:
+    """Whom the counts are of; one record of each patient where that was chosen before."""
+    if counts.unit == "patient" and counts.cohort.people.counts.max(initial=0) > 1:
+        raise FileError(CHANGED.format(source=counts.source))
+    return counts.cohort
 
 
 class CohortBuilder:

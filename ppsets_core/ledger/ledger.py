@@ -9,8 +9,7 @@ from pathlib import PurePath
 from typing import TypedDict, TypeVar, Unpack
 
 from ppsets_core.access import CURATOR, STEWARD
-from ppsets_core.data.counts import CHANGED
-from ppsets_core.errors import FileError, InputError, LedgerError, RepeatError
+from ppsets_core.errors import InputError, LedgerError, RepeatError
 from ppsets_core.files.names import clean_name
 from ppsets_core.ledger.accounts import (
     CALIBRATION,
@@ -31,6 +30,7 @@ from ppsets_core.ledger.charging import (
     Cohort,
     CohortBuilder,
     check_open,
+    cohort_of,
     has_room,
     no_room,
     patient_hashes,
@@ -38,7 +38,7 @@ from ppsets_core.ledger.charging import (
 )
 from ppsets_core.ledger.store import Store, cohort_key, stamp_of
 from ppsets_core.method.calibration import BaseCalibration, Calibration, check_binding, now
-from ppsets_core.method.counts import Countable, Counts, CoverageCounts
+from ppsets_core.method.counts import Countable
 from ppsets_core.method.plan import Plan
 from ppsets_core.method.private_check import CHECK, PrivateCheck, check_can_be_checked, digest_of, private_check
 from ppsets_core.method.release import release, untouched
@@ -232,7 +232,7 @@ class Ledger:
         facts = (plan.with_classes(records.classes), records.classes, records.score, records.model, records.unit)
         self._refuse_repeat(account, facts, asked)
         counts = records.counts(plan, self.cohorts(len(records))).prepared()
-        charged = self.charge(_cohort(counts), plan.epsilon, account, kind=CALIBRATION, **asked)
+        charged = self.charge(cohort_of(counts), plan.epsilon, account, kind=CALIBRATION, **asked)
         if charged.result is not None:
             return Calibration.from_json(charged.result)
         return self._keep(charged, release(counts, dataset=charged.account))
@@ -253,7 +253,7 @@ class Ledger:
         counts = records.coverage(calibration, self.cohorts(len(records)))
         facts = (len(counts), epsilon, per, digest_of(calibration), counts.model, counts.unit)
         self._refuse_repeat(account, facts, asked)
-        charged = self.charge(_cohort(counts), epsilon, account, kind=CHECK, **asked)
+        charged = self.charge(cohort_of(counts), epsilon, account, kind=CHECK, **asked)
         if charged.result is not None:
             return PrivateCheck.from_json(charged.result)
         return self._keep(charged, private_check(counts, epsilon, per=per, dataset=charged.account))
@@ -280,7 +280,7 @@ class Ledger:
         with self._store.writing() as log:
             seen = snapshot_of(log.entries)
             if request in seen.requests:
-                return _earlier(seen.requests[request])
+                return _drawn(seen.requests[request])
             payer = seen.account(account.name) or (account if account.is_new else _unknown(account.name))
             check_open(seen, payer, price)
             body: dict[str, object] = {
@@ -373,13 +373,13 @@ class Ledger:
         """Whether a charge may open this account if it is new: always, with the file in one's own hands."""
 
 
-def _earlier(charged: Release) -> Release:
-    if charged.result is None:
-        raise LedgerError(
-            f"This request, charged at {charged.time}, is being drawn or was interrupted. {LOOK} before asking again: "
-            "another request costs ε anew."
-        )
-    return charged
+def _drawn(charged: Release) -> Release:
+    if charged.result is not None:
+        return charged
+    raise LedgerError(
+        f"This request, charged at {charged.time}, is being drawn or was interrupted. {LOOK} before asking again: "
+        "another request costs ε anew."
+    )
 
 
 def _account(seen: Snapshot, name: str) -> Account:
@@ -388,13 +388,6 @@ def _account(seen: Snapshot, name: str) -> Account:
 
 def _unknown(name: str) -> Account:
     raise LedgerError(f"The ledger has no data set '{name}'; give it a budget first. {LOOK}.")
-
-
-def _cohort(counts: Counts | CoverageCounts) -> Cohort:
-    """Whom the counts are of; one record of each patient where that was chosen before."""
-    if counts.unit == "patient" and counts.cohort.people.counts.max(initial=0) > 1:
-        raise FileError(CHANGED.format(source=counts.source))
-    return counts.cohort
 
 
 def _check_payment(records: Countable, account: Account, asked: Asked) -> None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from PIL import Image, ImageChops, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
+from PIL import Image, ImageChops, ImageOps, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
 
 from ppsets_core.errors import FileError, MissingPackageError, need
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
@@ -43,7 +43,7 @@ PILLOW_FORMATS = tuple(
     plugin.format
     for plugin in (PngImagePlugin.PngImageFile, JpegImagePlugin.JpegImageFile, TiffImagePlugin.TiffImageFile)
 )  # no rarer decoder can be reached
-BITS_PER_SAMPLE, PHOTOMETRIC, WHITE_IS_ZERO, ORIENTATION = 258, 262, 0, 274
+BITS_PER_SAMPLE, PHOTOMETRIC, WHITE_IS_ZERO = 258, 262, 0
 UIDS = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID", "SeriesInstanceUID")
 PATIENT_AND_STUDY = (
     *("PatientID", "PatientName", "PatientBirthDate", "PatientSex"),
@@ -182,27 +182,18 @@ def _decode_with_pillow(data: bytes, kind: Kind, at_least: int | None) -> tuple[
             image.draft(None, (at_least, at_least))
         with limits.room_for(*image.size):
             image.load()
-            grey, chroma = grey_and_chroma(image)
-        return _upright(grey, _orientation(image)), chroma
+            _set_upright(image)
+            return grey_and_chroma(image)
 
 
-def _orientation(image: Image.Image) -> int:
-    """EXIF's 1 to 8. Pillow turns TIFF itself and drops the tag; unreadable EXIF counts as upright."""
+def _set_upright(image: Image.Image) -> None:
+    """Undo the rotation and mirroring that EXIF names; unreadable EXIF counts as upright."""
     try:
-        return image.getexif().get(ORIENTATION, 1)
+        ImageOps.exif_transpose(image, in_place=True)
+    except MemoryError:
+        raise
     except Exception:
-        return 1
-
-
-def _upright(grey: np.ndarray, orientation: int) -> np.ndarray:
-    """Undo the rotation and mirroring that EXIF's orientation names."""
-    if orientation in (5, 6, 7, 8):
-        grey = grey.T
-    if orientation in (2, 3, 6, 7):
-        grey = grey[:, ::-1]
-    if orientation in (3, 4, 7, 8):
-        grey = grey[::-1]
-    return np.ascontiguousarray(grey)
+        return
 
 
 def grey_and_chroma(image: Image.Image) -> tuple[np.ndarray, float]:
