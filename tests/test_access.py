@@ -62,16 +62,6 @@ def test_each_role_may_what_it_is_for_and_what_a_viewer_may():
         person([]).check(VIEWER)
 
 
-def test_expiry_is_judged_at_the_moment_of_asking(monkeypatch):
-    curator = person("data", lasts=60)
-    curator.check(CURATOR)
-    later = time.time() + 61
-    monkeypatch.setattr(access.time, "time", lambda: later)
-    for role in (CURATOR, VIEWER):
-        with pytest.raises(AccessError, match="expired"):
-            curator.check(role)
-
-
 @pytest.mark.parametrize(
     ("claim", "values"),
     [

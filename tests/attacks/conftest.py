@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from ppsets_core import plan, simulate
 from tests.pages.conftest import app, home, ledger, score_csv, screen  # noqa: F401 (fixtures)
@@ -44,3 +45,20 @@ def diagnosed(app, screen):  # noqa: F811
         return at
 
     return give
+
+
+def left_out(at: AppTest) -> dict[str, str]:
+    """The screen's list of files that were left out, each with its reason."""
+    for table in at.dataframe:
+        if list(table.value.columns) == ["file", "reason"]:
+            return dict(zip(table.value["file"], table.value["reason"], strict=True))
+    return {}
+
+
+def answered(at: AppTest) -> list[str]:
+    """The names of the files that were classified."""
+    at.segmented_control(key="diagnose_view").set_value("Table").run()
+    for table in at.dataframe:
+        if "reading" in table.value.columns:
+            return list(table.value["file"])
+    return []

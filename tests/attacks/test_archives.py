@@ -7,7 +7,7 @@ import pytest
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_folder
 from tests.attacks.archives import FLAGS, LINK, archive, crowd, member, nested, patched
-from tests.attacks.reading import answered, left_out
+from tests.attacks.conftest import answered, left_out
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import texts
 from tests.xrays.samples import film, png, upload, zipped

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ppsets_core.xrays import read_folder, read_picture
+from tests.attacks.conftest import answered, left_out
 from tests.attacks.pictures import FILM, READ, REFUSED
-from tests.attacks.reading import answered, left_out
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import texts
 from tests.xrays.samples import png, upload, zipped

@@ -2,11 +2,14 @@
 
 import io
 import zipfile
+from typing import Literal
 
 import numpy as np
 from PIL import Image
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.uid import ExplicitVRLittleEndian, generate_uid
+
+from ppsets_core.xrays import read_folder
 
 
 def film(height: int = 48, width: int = 40, seed: int = 0) -> np.ndarray:
@@ -75,3 +78,12 @@ def upload(name: str, data: bytes) -> io.BytesIO:
     file = io.BytesIO(data)
     file.name = name
     return file
+
+
+def folder_of(files: dict[str, bytes | str] | str, labels: str | bytes | Literal[False] | None = None, **options):
+    """A zip of these files, or of pictures a.png, b.png, … by their letters, as `read_folder` finds it."""
+    files = {f"{name}.png": png(film()) for name in files} if isinstance(files, str) else files
+    data = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    if isinstance(labels, str | bytes):
+        labels = upload("labels.csv", labels.encode() if isinstance(labels, str) else labels)
+    return read_folder(upload("x.zip", zipped(data)), labels=labels, **options)

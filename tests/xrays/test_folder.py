@@ -9,14 +9,9 @@ from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_folder
 from ppsets_core.xrays.folder import THREADS
 
-from .samples import dicom, film, png, upload, zipped
+from .samples import dicom, film, folder_of, png
 
 PICTURE = png(film())
-
-
-def _folder(files: dict[str, bytes | str], labels=None):
-    data = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
-    return read_folder(upload("x.zip", zipped(data)), labels=labels)
 
 
 @pytest.mark.parametrize(
@@ -24,14 +19,14 @@ def _folder(files: dict[str, bytes | str], labels=None):
 )
 def test_no_usable_file_is_an_error_that_says_what_would_be(files):
     with pytest.raises(FileError, match=r"no usable X-ray in x\.zip\. Usable are PNG, JPEG, TIFF and DICOM"):
-        _folder(files)
+        folder_of(files)
     with pytest.raises(FileError, match="Usable are"):
         read_folder([])
 
 
 def test_unreadable_pictures_are_passed_over_and_told_with_the_reason():
     files = {"1.png": PICTURE, "2.png": PICTURE[:-30], "3.dcm": dicom(None), "4.png": PICTURE}
-    folder, refused = _folder(files, labels=False), []
+    folder, refused = folder_of(files, labels=False), []
     assert [picture.name for picture in folder.pictures()] == ["1.png", "4.png"]
     pairs = list(folder.readable(refused))
     assert [(xray.name, picture.name) for xray, picture in pairs] == [("1.png",) * 2, ("4.png",) * 2]
@@ -61,7 +56,7 @@ def test_pictures_come_in_order_and_reading_stays_a_few_ahead(tmp_path):
 
 
 def test_without_threads_nothing_is_read_ahead_and_the_same_comes_out():
-    folder = _folder({f"{i}.png": PICTURE for i in range(5)})
+    folder = folder_of({f"{i}.png": PICTURE for i in range(5)})
     stream = replace(folder, threads=0).pictures()
     names = [next(stream).name]
     assert _readers() == 0
@@ -69,7 +64,7 @@ def test_without_threads_nothing_is_read_ahead_and_the_same_comes_out():
 
 
 def test_stopping_early_ends_the_threads():
-    folder = _folder({f"{i}.png": PICTURE for i in range(30)})
+    folder = folder_of({f"{i}.png": PICTURE for i in range(30)})
     stream = folder.pictures()
     next(stream)
     assert _readers() > 0

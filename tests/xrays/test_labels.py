@@ -9,18 +9,9 @@ from ppsets_core.xrays.label_file import coronahack_patient
 from tests.coronahack import CORONAHACK, needs_coronahack, split_rows
 from tools.coronahack import read_coronahack
 
-from .samples import film, png, upload, zipped
+from .samples import film, folder_of, png, upload, zipped
 
 PICTURE = png(film())
-
-
-def _folder(files: dict[str, bytes | str] | str, labels: str | bytes | None = None, **options):
-    """A zip of these files, or of pictures a.png, b.png, … by their letters."""
-    files = {f"{name}.png": PICTURE for name in files} if isinstance(files, str) else files
-    data = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
-    if labels is not None:
-        options["labels"] = upload("labels.csv", labels.encode() if isinstance(labels, str) else labels)
-    return read_folder(upload("x.zip", zipped(data)), **options)
 
 
 def _labels(folder):
@@ -33,7 +24,7 @@ def _reasons(folder):
 
 def test_labels_file_gives_labels_and_patients():
     rows = "File,Label,Patient_ID\na.png,normal,p1\nb.png,viral,\n"
-    folder = _folder({"a.png": PICTURE, "sub/b.png": PICTURE, "labels.csv": rows})
+    folder = folder_of({"a.png": PICTURE, "sub/b.png": PICTURE, "labels.csv": rows})
     assert [(x.name, x.label, x.patient) for x in folder.xrays] == [
         ("a.png", "normal", "p1"),
         ("sub/b.png", "viral", ""),
@@ -45,12 +36,12 @@ def test_labels_file_gives_labels_and_patients():
 @pytest.mark.parametrize("head", ["file,label,patient_id,subject_id", "file,label,Labels,x"])
 def test_two_columns_that_mean_the_same_are_refused(head):
     with pytest.raises(FileError, match=r"several columns for the (patient|label)"):
-        _folder("a", f"{head}\na.png,normal,1,2\n")
+        folder_of("a", f"{head}\na.png,normal,1,2\n")
 
 
 def test_a_row_with_a_cell_too_many_is_left_out_and_empty_ones_do_not_matter():
     rows = "file,label,patient\na.png,normal,Smith, John\nb.png,viral,Doe,,\n"
-    folder = _folder("ab", rows)
+    folder = folder_of("ab", rows)
     assert [(xray.name, xray.patient) for xray in folder.xrays] == [("b.png", "Doe")]
     assert "Line 2 of the labels file has more cells than columns" in _reasons(folder)["a.png"]
 
@@ -76,7 +67,7 @@ def test_labels_files_as_spreadsheets_write_them(text):
 
 def test_one_split_passes_over_the_others():
     text = "file,label,split\na.png,normal,train\nb.png,viral,train\nc.png,normal,test\ngone.png,viral,test\n"
-    folder = _folder("abcd", text, split="test")
+    folder = folder_of("abcd", text, split="test")
     assert _labels(folder) == {"c.png": "normal"}
     assert set(_reasons(folder)) == {"gone.png", "d.png"}
     for labels, said in (
@@ -85,12 +76,12 @@ def test_one_split_passes_over_the_others():
         (None, "Without a labels file"),
     ):
         with pytest.raises(FileError, match=said):
-            _folder("abcd", labels, split="other")
+            folder_of("abcd", labels, split="other")
 
 
 def test_without_a_split_training_rows_are_for_learning_and_the_others_for_all_else():
     text = "file,label,split\na.png,normal,Train\nb.png,viral,calibration\nc.png,normal,\ngone.png,viral,train\n"
-    folder, learning = _folder("abc", text), _folder("abc", text, to_learn=True)
+    folder, learning = folder_of("abc", text), folder_of("abc", text, to_learn=True)
     assert _labels(folder) == {"b.png": "viral", "c.png": "normal"}
     assert set(_reasons(folder)) == {"a.png"}
     assert "of the part 'Train': the model has learnt from them" in _reasons(folder)["a.png"]
@@ -98,16 +89,16 @@ def test_without_a_split_training_rows_are_for_learning_and_the_others_for_all_e
     assert "of the part 'calibration'" in _reasons(learning)["b.png"]
     assert "no such file" in _reasons(learning)["gone.png"]
     with pytest.raises(FileError, match="part 'Train' cannot be used: the model has learnt from them"):
-        _folder("abc", text, split="Train")
-    assert _labels(_folder("abc", text, split="Train", to_learn=True)) == {"a.png": "normal"}
-    diagnosed = _folder("abc", text, keep_unlabelled=True)
+        folder_of("abc", text, split="Train")
+    assert _labels(folder_of("abc", text, split="Train", to_learn=True)) == {"a.png": "normal"}
+    diagnosed = folder_of("abc", text, keep_unlabelled=True)
     assert _labels(diagnosed) == {"a.png": None, "b.png": "viral", "c.png": "normal"}
 
 
 def test_a_labels_file_may_leave_suffixes_out():
     text = "file,label\n1-s2.0-fig,viral\nsub/b,normal\nc,normal\nd.png,normal\n"
     files = {"1-s2.0-fig.jpeg": PICTURE, "sub/b.PNG": PICTURE, "c.png": PICTURE, "d.jpg": PICTURE}
-    folder = _folder(files, text)
+    folder = folder_of(files, text)
     assert _labels(folder) == {"1-s2.0-fig.jpeg": "viral", "c.png": "normal", "sub/b.PNG": "normal"}
     assert "no such file" in _reasons(folder)["d.png"]
     assert "does not list it" in _reasons(folder)["d.jpg"]
@@ -127,20 +118,20 @@ def test_a_labels_file_may_leave_suffixes_out():
 )
 def test_a_labels_file_that_is_none_is_an_error_if_given_and_reported_if_found(data, said):
     with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
-        _folder("a", data)
+        folder_of("a", data)
     files = {"normal/a.png": PICTURE, "labels.csv": data}
     if data.startswith(b"file,label"):  # a bad row must not make the names of folders the labels of all
         with pytest.raises(FileError, match=f"^labels.csv: .*{said}"):
-            _folder(files)
+            folder_of(files)
     else:
-        folder = _folder(files)
+        folder = folder_of(files)
         assert _labels(folder) == {"normal/a.png": "normal"}
         assert said in _reasons(folder)["labels.csv"]
 
 
 def test_labels_without_files_and_files_without_labels_are_named_and_the_rest_goes_on():
     text = "file,label\na.png,normal\ngone.png,viral\nblank.png,\nempty.png,viral\n"
-    folder = _folder({"a.png": PICTURE, "unlisted.png": PICTURE, "blank.png": PICTURE, "empty.png": b""}, text)
+    folder = folder_of({"a.png": PICTURE, "unlisted.png": PICTURE, "blank.png": PICTURE, "empty.png": b""}, text)
     assert _labels(folder) == {"a.png": "normal"}
     reasons = _reasons(folder)
     assert len(folder.refused) == 4
@@ -156,7 +147,7 @@ def test_a_row_with_a_folder_never_labels_a_namesake_elsewhere(tmp_path):
     for folder, labels in ((tmp_path, {"sub/a.png": "x"}), (tmp_path / "sub", {"a.png": "x"})):
         rows = f"file,label\n{tmp_path / 'sub' / 'a.png'},x\nother/a.png,y\n"
         assert _labels(read_folder(folder, labels=upload("l.csv", rows.encode()))) == labels
-    folder = _folder({"c/1.png": PICTURE, "2.png": PICTURE, "l.csv": "file,label\na/1.png,x\n2.png,y\n"})
+    folder = folder_of({"c/1.png": PICTURE, "2.png": PICTURE, "l.csv": "file,label\na/1.png,x\n2.png,y\n"})
     assert _labels(folder) == {"2.png": "y"}
 
 
@@ -164,7 +155,7 @@ def test_two_labels_files_and_one_that_is_not_there_are_errors_that_name_them(tm
     with pytest.raises(FileError, match=r"^gone\.csv: There is no such file"):
         read_folder(upload("a.png", PICTURE), labels=tmp_path / "gone.csv")
     with pytest.raises(FileError, match=r"a\.csv, b\.csv"):
-        _folder({"x.png": PICTURE, "a.csv": "file,label\nx.png,n\n", "b.csv": "file,label\nx.png,v\n"})
+        folder_of({"x.png": PICTURE, "a.csv": "file,label\nx.png,n\n", "b.csv": "file,label\nx.png,v\n"})
 
 
 METADATA = """,X_ray_image_name,Label,Dataset_type,Label_2_Virus_category,Label_1_Virus_category
@@ -185,7 +176,7 @@ def test_coronahacks_own_folder_and_metadata():
     names += ["test/covid-day5.png", "train/ards.jpg", "train/same.jpeg", "test/same.jpeg"]
     summary = "Label,Label_1_Virus_category,Label_2_Virus_category,Image_Count\nNormal,,,1\n"
     tables = {"Chest_xray_Corona_Metadata.csv": METADATA, "Chest_xray_Corona_dataset_Summary.csv": summary}
-    folder = _folder({f"{top}/{name}": PICTURE for name in names} | tables)
+    folder = folder_of({f"{top}/{name}": PICTURE for name in names} | tables)
     assert {(x.name.removeprefix(f"{top}/"), x.label, x.patient) for x in folder.xrays} == {
         ("train/IM-0128-0001.jpeg", "normal", "IM-0128"),
         ("train/person101_virus_188.jpeg", "viral-pneumonia", "person101"),
@@ -218,12 +209,12 @@ def test_coronahacks_own_folder_and_metadata():
     ],
 )
 def test_the_nearest_folder_that_names_a_class_or_can_name_one_is_the_label(name, label, label_of_named_classes):
-    folder = _folder({name: PICTURE})
+    folder = folder_of({name: PICTURE})
     assert _labels(folder) == {name: label}
     assert any("one class alone" in note for note in folder.notes) == (label is not None)
     assert ("Labels are the names of the folders." in folder.notes) == (label is not None)
-    assert _labels(_folder({name: PICTURE}, classes=("n", "v"))) == {name: label_of_named_classes}
-    assert _labels(_folder({name: PICTURE}, f"file,label\n{name},N\n", classes=("n", "v"))) == {name: "n"}
+    assert _labels(folder_of({name: PICTURE}, classes=("n", "v"))) == {name: label_of_named_classes}
+    assert _labels(folder_of({name: PICTURE}, f"file,label\n{name},N\n", classes=("n", "v"))) == {name: "n"}
 
 
 def test_a_picture_beside_the_class_folders_has_no_label_and_the_others_keep_theirs():
