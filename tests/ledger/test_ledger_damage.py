@@ -121,6 +121,7 @@ def test_edited_by_hand(path, statements):
     edit(path, *statements)
     told = refused(path)
     assert "from a backup" in told or "an older copy" in told
+    assert ("another version of this program" in told) == statements[-1].endswith("'version'")
     with pytest.raises(LedgerError, match="Nothing was released"):
         release(opened)
 
