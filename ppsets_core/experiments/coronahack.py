@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
-from ppsets_core.experiments.findings import Findings, Table, joined, sweep_numbers, sweep_table, with_rule
+from ppsets_core.experiments.findings import Findings, joined, sweep_numbers, sweep_table, with_rule
 from ppsets_core.explore import label_of, sweeps
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.method.rules.paper import Paper
@@ -22,21 +22,13 @@ def run(*, seed: int = 0, splits: int = 1000, progress: Progress | None = None) 
 
 
 def findings(swept: sweeps.Sweep) -> Findings:
-    """Median coverage and mean set size at every ε, and the sets' sizes at the paper's."""
-    at = swept.at(PAPERS_EPSILON)
-    outcomes = sweeps.outcomes_of(at)
+    """Median coverage and mean set size at every ε."""
+    outcomes = sweeps.outcomes_of(swept.at(PAPERS_EPSILON))
     medians = [f"{np.median(outcome.coverage):.3f} {with_rule(series)}" for series, outcome in outcomes.items()]
-    shares = tuple(
-        (label_of(name), *(f"{100 * x:.1f}%" for x in found)) for name, found in sweeps.size_shares(at).items()
-    )
-    columns = ("rule", *map(str, range(len(shares[0]) - 1)))
     return Findings(
         "CoronaHack: coverage and set size over random splits",
         {"alpha": ALPHA, "n": N, "splits": len(next(iter(outcomes.values())).coverage)},
-        (
-            sweep_table("Median coverage and mean set size", swept, "ε", np.median),
-            Table(f"Share of sets of each size at ε = {PAPERS_EPSILON:g}", columns, shares),
-        ),
+        (sweep_table("Median coverage and mean set size", swept, "ε", np.median),),
         (
             f"At ε = {PAPERS_EPSILON:g} the median coverage is {joined(medians)}; the paper reports {PAPERS_MEDIAN}.",
             *(_against_the_papers(swept, rule) for rule in swept.results if rule != Paper.name),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ppsets_core.experiments.findings import Findings, Table, joined
+from ppsets_core.experiments.findings import Findings, Table
 from ppsets_core.explore import NONPRIVATE, label_of
 from ppsets_core.explore.level_curves import LevelCurves, level_curves, level_figure
 from ppsets_core.explore.sweeps import log_grid
@@ -44,15 +44,8 @@ def findings(result: tuple[LevelCurves, LevelCurves]) -> Findings:
     return Findings(
         "Level to aim at",
         {"alpha": ALPHA},
-        (
-            Table(f"Level at α = {ALPHA:g}", ("n", "ε", *names, label_of(NONPRIVATE)), tuple(rows)),
-            Table(
-                "Least n with sets that leave out anything",
-                ("ε", *names),
-                tuple((epsilon, *by_rule.values()) for epsilon, by_rule in needed.items()),
-            ),
-        ),
-        (*(_against_the_papers(result, rule) for rule in RULES if rule != Paper.name), _ranks_above(over_n)),
+        (Table(f"Level at α = {ALPHA:g}", ("n", "ε", *names, label_of(NONPRIVATE)), tuple(rows)),),
+        tuple(_against_the_papers(result, rule) for rule in RULES if rule != Paper.name),
         {"over_n": _numbers(over_n), "over_epsilon": _numbers(over_epsilon), "least_n": needed},
     )
 
@@ -68,18 +61,6 @@ def _is_below(curves: LevelCurves, rule: str) -> bool:
     levels = curves.levels
     pairs = [(levels[rule, fixed], level) for (other, fixed), level in levels.items() if other == Paper.name]
     return all(bool(np.all((level < papers) | (papers >= 1))) for level, papers in pairs)
-
-
-def _ranks_above(over_n: LevelCurves) -> str:
-    """How far each rule aims above the non-private rank, at the largest n."""
-    levels, n = over_n.levels, int(over_n.x[-1])
-    without = levels[NONPRIVATE, None][-1]
-    by_rule = []
-    for rule in RULES:
-        above = joined([f"{n * (levels[rule, epsilon][-1] - without):,.1f}" for epsilon in EPSILONS_FIXED])
-        by_rule.append(f"the {label_of(rule)} {above}")
-    epsilons = joined([f"{epsilon:g}" for epsilon in EPSILONS_FIXED])
-    return f"With n = {n:,} and ε = {epsilons}, ranks above the non-private one: {'; '.join(by_rule)}."
 
 
 def _numbers(curves: LevelCurves) -> dict[str, Any]:

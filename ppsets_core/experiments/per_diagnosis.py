@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.data.bundled import bundled_scores
-from ppsets_core.experiments.findings import Findings, Table, joined
+from ppsets_core.experiments.findings import Findings, Table
 from ppsets_core.explore import style
 from ppsets_core.explore.expected_sets import ExpectedSets, by_diagnosis_figure
 from ppsets_core.explore.labelled import Labelled
@@ -79,7 +79,7 @@ def findings(found: PerDiagnosis) -> Findings:
         "CoronaHack: a promise for all together, and for each diagnosis",
         {"alpha": ALPHA, "n": N, "splits": len(first[TOGETHER].coverage)},
         (Table("Mean coverage of each diagnosis and of all, and mean set size", columns, tuple(rows)),),
-        (_least_sentence(found, TOGETHER), _least_sentence(found, EACH), _cost_sentence(found)),
+        (_least_sentence(found, TOGETHER), _least_sentence(found, EACH)),
         {
             "over": "epsilon",
             "values": list(found.epsilons),
@@ -108,14 +108,6 @@ def _least_sentence(found: PerDiagnosis, way: str) -> str:
         f"the {len(means)} ε; the least is {means[place, number]:.4f} ± {error:.4f}, of {found.classes[number]} at "
         f"ε = {found.epsilons[place]:g}."
     )
-
-
-def _cost_sentence(found: PerDiagnosis) -> str:
-    first = found.at(found.epsilons[0])
-    some = sorted({found.epsilons[0], SHOWN_EPSILON, found.epsilons[-1]} & set(found.epsilons))
-    costs = [f"{_size(found.at(e)[EACH]) - _size(found.at(e)[TOGETHER]):.3f} at ε = {e:g}" for e in some]
-    exact = f"{_size(first[EACH_EXACT]) - _size(first[TOGETHER_EXACT]):.3f} without privacy"
-    return f"Diagnoses that the promise for each adds to the mean set: {joined([*costs, exact])}."
 
 
 def _size(outcome: Outcome) -> float:

@@ -81,7 +81,7 @@ def findings(found: TwoByTwo) -> Findings:
         "Private or plain training × private or plain calibration",
         {"alpha": ALPHA, "epsilon": EPSILON, "delta": DELTA, "n": N, "training": found.training},
         (Table("Means over the splits", _COLUMNS, rows),),
-        (_cost_sentence(found), _coverage_sentence(found), _training_sentence(found.training)),
+        (_cost_sentence(found), _training_sentence(found.training)),
         {
             "accuracy": found.accuracy,
             "cells": [
@@ -103,12 +103,6 @@ def _cost_sentence(found: TwoByTwo) -> str:
         verdict = "Which of the two costs more depends on the rule"
     costs = joined([f"{cost:.3f} {with_rule(rule)}" for rule, cost in calibration.items()])
     return f"{verdict}: private training adds {training:.3f} classes to the mean set, private calibration adds {costs}."
-
-
-def _coverage_sentence(found: TwoByTwo) -> str:
-    low = min((outcome.coverage for outcome in found.cells.values()), key=np.mean)
-    verdict = "at least 0.9" if low.mean() >= 1 - ALPHA else "0.9 but for the chance of the splits"
-    return f"Mean coverage is {verdict} in every cell; the least is {low.mean():.4f} ± {standard_error(low):.4f}."
 
 
 def _training_sentence(facts: dict[str, Any]) -> str:

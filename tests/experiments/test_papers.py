@@ -78,7 +78,6 @@ def test_sharp_aims_lower_than_the_papers_rule_everywhere():
     found = levels.findings(result)
     assert found.sentences[0].startswith("The sharp rule aims below the paper's rule at every n")
     assert found.numbers["least_n"][1.0] == {rule: smallest_n(0.1, 1.0, rule) for rule in RULES}
-    assert found.tables[1].rows == tuple((e, *by_rule.values()) for e, by_rule in found.numbers["least_n"].items())
     assert len(levels.figures(result)) == 2
     assert [row[0] for row in found.tables[0].rows][::3] == [100, 1000, 31_623]
 
