@@ -35,7 +35,7 @@ from ppsets_core.ledger.export import export_csv, export_json
 from ppsets_core.method.release import release
 from ppsets_core.model.folder_records import records_of
 from ppsets_core.model.prediction import FolderPrediction
-from tests.data.data_sets import npz, parquet
+from tests.data.data_sets import Used, npz, parquet
 from tests.xrays.samples import upload
 
 CLASSES = ("normal", "viral")
@@ -281,20 +281,6 @@ WAYS = {
     "arrays": by_arrays,
     "X-rays": by_xrays,
 }
-
-
-class Used:
-    """The records that a release uses, in place of the ledger's keyed hashes."""
-
-    def __init__(self) -> None:
-        self.found: Counter = Counter()
-
-    def add(self, records: Records) -> None:
-        cells = [records.scores, records.labels, records.patients, records.novelty, *records.groups.values()]
-        self.found += Counter(zip(*(column.tolist() for column in cells if column is not None), strict=True))
-
-    def total(self) -> Counter:
-        return self.found
 
 
 def outcome(way: str, rows: list[Row], layout: Layout, logged: bool) -> tuple[Counter, dict] | None:

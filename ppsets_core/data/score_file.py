@@ -1,5 +1,6 @@
 """What the columns of a score file mean."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -69,7 +70,7 @@ def _scores(columns: Columns, name: str, classes: tuple[str, ...], score: Score)
     checks = [partial(check_scores, columns.numbers[name], _column(columns, brief_name(name)))]
     if classes and "label" in columns.texts:
         words = f"the label is none of the classes ({listed(classes)})"
-        checks.append(partial(_known_labels, columns, classes, None, words))
+        checks.append(partial(label_numbers, columns, classes, None, words))
     scores, *found = check_all(*checks)
     return {"scores": scores, "score": score} | ({"classes": classes, "labels": found[0]} if found else {})
 
@@ -79,27 +80,17 @@ def _probabilities(columns: Columns, names: list[str], labels: Labels, score: Sc
     place, values = columns.location, columns.numbers
     classes = tuple(brief_name(name) for name in names)
     check_names(classes, place.source)
-    where = Location(place.source, place.row, rows=place.rows, columns=classes)
+    where = replace(place, columns=classes)
     checks = [partial(check_probabilities, np.column_stack([values[name] for name in names]), where)]
     if "label" in columns.texts:
         words = f"the label is none of the probability columns ({listed(classes, 20)})" if labels == "needed" else ""
         in_file = tuple(name for name in values if name in names)
-        checks.append(partial(_known_labels, columns, tuple(names), in_file, words))
+        checks.append(partial(label_numbers, columns, tuple(names), in_file, words))
     probabilities, *labelled = check_all(*checks)
     scores, found = np.full(len(probabilities), np.nan), labelled[0] if labelled else None
     if found is not None and len(rows := np.flatnonzero(found >= 0)):
         scores[rows] = class_score(score).of_labels(probabilities[rows], found[rows])
     return {"scores": scores, "score": score, "classes": classes, "probabilities": probabilities, "labels": found}
-
-
-def _known_labels(
-    columns: Columns, classes: tuple[str, ...], in_file: tuple[str, ...] | None, refusal: str
-) -> np.ndarray:
-    """The labels as column numbers; an unknown one is refused in these words, or −1 where there are none."""
-    found = label_numbers(columns, classes, in_file)
-    if refusal:
-        refuse_first(found < 0, _column(columns, "label"), refusal)
-    return found
 
 
 def _wanted(numeric: list[str], classes: tuple[str, ...], source: str) -> list[str]:
@@ -125,7 +116,7 @@ def _identifiers(columns: Columns) -> dict[str, np.ndarray]:
 
 
 def _column(columns: Columns, name: str) -> Location:
-    return Location(columns.location.source, columns.location.row, rows=columns.location.rows, column=name)
+    return replace(columns.location, column=name)
 
 
 def _only(numeric: list[str], source: str) -> str:
@@ -139,10 +130,15 @@ def _only(numeric: list[str], source: str) -> str:
     )
 
 
-def label_numbers(columns: Columns, classes: tuple[str, ...], in_file: tuple[str, ...] | None = None) -> np.ndarray:
-    """The labels as column numbers, by `label_lookup`; −1 where a label is none of the classes."""
+def label_numbers(
+    columns: Columns, classes: tuple[str, ...], in_file: tuple[str, ...] | None = None, refusal: str = ""
+) -> np.ndarray:
+    """The labels as column numbers, by `label_lookup`; an unknown one is refused in these words, or −1 without any."""
     lookup, labels = label_lookup(classes, in_file), columns.texts["label"]
-    return labels.of_words([lookup(word) for word in labels.words], np.int64)
+    found = labels.of_words([lookup(word) for word in labels.words], np.int64)
+    if refusal:
+        refuse_first(found < 0, _column(columns, "label"), refusal)
+    return found
 
 
 def patients_in(columns: Columns) -> np.ndarray | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.counts import CoverageCounts
 from ppsets_core.method.plan import DIAGNOSIS
@@ -29,8 +28,6 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
     >>> [round(limit, 4) for limit in clopper_pearson(9, 10)]
     [0.555, 0.9975]
     """
-    if not 0 <= successes <= trials:
-        raise InputError(f"There cannot be {successes} of {trials}.")
     tail = (1 - confidence) / 2
     lower = beta_quantile(tail, successes, trials - successes + 1) if successes else 0.0
     upper = beta_quantile(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
@@ -50,8 +47,6 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
     """The value below which a Beta(a, b) variable lies with this probability."""
     from scipy.special import betaincinv
 
-    if not 0 <= probability <= 1 or a <= 0 or b <= 0:
-        raise InputError("A beta quantile needs a probability from 0 to 1 and two positive parameters.")
     return float(betaincinv(a, b, probability))
 
 

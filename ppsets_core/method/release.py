@@ -5,6 +5,7 @@ A release is drawn by OpenDP, a simulation by a NumPy generator. The two never m
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,7 @@ def draw_trial(counts: Counts, rng: np.random.Generator) -> Simulation:
     """Draw as planned with a seedable generator: a trial on public records, of another type than a release."""
     if not isinstance(rng, np.random.Generator):
         raise InputError("rng must be a numpy.random.Generator, such as numpy.random.default_rng(0).")
-
-    def draw(mechanism: Mechanism, runs: Runs, n: int) -> int:
-        return draw_simulation(mechanism, runs, n, rng)
-
-    return Simulation(**_drawn(counts, draw))
+    return Simulation(**_drawn(counts, partial(draw_simulation, rng=rng)))
 
 
 def untouched(records: Countable, plan: Plan) -> Counts:

@@ -1,6 +1,7 @@
 """Data sets for tests: the same records as a CSV and as Parquet in any number of parts; files as bytes."""
 
 import io
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from ppsets_core import Records
 
 CLASSES = ("bacterial", "normal", "viral")
 
@@ -52,3 +55,17 @@ def parquet(columns: dict | pa.Table, **options) -> bytes:
     out = io.BytesIO()
     pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), out, **options)
     return out.getvalue()
+
+
+class Used:
+    """The records that a release uses, in place of the ledger's keyed hashes."""
+
+    def __init__(self) -> None:
+        self.found: Counter = Counter()
+
+    def add(self, records: Records) -> None:
+        cells = [records.scores, records.labels, records.patients, records.novelty, *records.groups.values()]
+        self.found += Counter(zip(*(column.tolist() for column in cells if column is not None), strict=True))
+
+    def total(self) -> Counter:
+        return self.found

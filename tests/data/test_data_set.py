@@ -1,6 +1,5 @@
 """A data set of any size says, bit for bit, what the same records in memory say, or refuses them in the same words."""
 
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from ppsets_core.data.counts import select
 from ppsets_core.data.source import open_source
 from ppsets_core.method.bins import bin_index
 from ppsets_core.method.counts import Counts
-from tests.data.data_sets import records_frame, write_csv, write_parts
+from tests.data.data_sets import Used, records_frame, write_csv, write_parts
 
 
 @pytest.fixture(autouse=True)
@@ -28,39 +27,16 @@ def _small_steps(monkeypatch):
     monkeypatch.setattr(reading, "ROWS_AT_ONCE", 130)
 
 
-def who(records: Records) -> Counter:
-    """Stands in for the ledger's hashes: who the records are, in any order."""
-    names = [""] * len(records) if records.patients is None else records.patients.tolist()
-    return Counter(zip(records.scores.tolist(), names, strict=True))
+def plainly_counted(records: Records, planned: Plan) -> list[list[int]]:
+    own = {None: None, "diagnosis": records.labels}.get(planned.per, records.groups.get("site"))
+    names = {None: [None], "diagnosis": range(planned.groups)}.get(planned.per, planned.group_names)
+    parts = (records.scores if name is None else records.scores[own == name] for name in names)
+    return [np.histogram(bin_index(part, planned.m), planned.m, (0.5, planned.m + 0.5))[0].tolist() for part in parts]
 
 
-class Who:
-    """Accumulates `who` over batches."""
-
-    def __init__(self) -> None:
-        self.found: Counter = Counter()
-
-    def add(self, records: Records) -> None:
-        self.found += who(records)
-
-    def total(self) -> Counter:
-        return self.found
-
-
-def counts_in_memory(records: Records, planned: Plan) -> np.ndarray:
-    parts = [np.ones(len(records), dtype=bool)]
-    if planned.per == "diagnosis":
-        parts = [records.labels == number for number in range(planned.groups)]
-    elif planned.per:
-        parts = [records.groups[planned.per] == name for name in planned.group_names]
-    return np.stack(
-        [np.bincount(bin_index(records.scores[of], planned.m), minlength=planned.m + 1)[1:] for of in parts]
-    )
-
-
-def counted(path: Path, per: str | None = None, *, all_records: bool = False) -> Counts:
-    chosen = select(open_source(path, group="site" if per == "site" else None), all_records=all_records)
-    return chosen.counts(planned_for(len(chosen), per, chosen.classes), Who)
+def counted(path: Path, per: str | None = None) -> Counts:
+    chosen = select(open_source(path, group="site" if per == "site" else None))
+    return chosen.counts(planned_for(len(chosen), per, chosen.classes), Used)
 
 
 def planned_for(n: int, per: str | None, classes: tuple[str, ...]) -> Plan:
@@ -77,11 +53,10 @@ def test_counts_people_and_plan_are_those_of_the_records_in_memory(tmp_path, pat
     records = one_per_patient(read_scores(csv, group="site" if per == "site" else None))
     planned = planned_for(len(records), per, records.classes)
     for path in (csv, write_parts(frame, tmp_path / "scores", parts)):
-        found = counted(path, per)
-        assert found.plan == planned
-        assert np.array_equal(found.bins, counts_in_memory(records, planned))
-        assert found.cohort == who(records)
-        assert (found.unit, found.classes, found.model) == (records.unit, records.classes, records.model)
+        found, expected = counted(path, per), records.counts(planned, Used)
+        assert [bins.tolist() for bins in found.bins] == plainly_counted(records, planned)
+        for fact in ("plan", "n", "unit", "classes", "model", "score", "cohort"):
+            assert getattr(found, fact) == getattr(expected, fact)
 
 
 @pytest.mark.parametrize("column", ["split", "patient", "Subject_ID"])
@@ -136,7 +111,7 @@ def test_a_part_that_is_damaged_missing_or_empty(tmp_path):
         open_source(path)
     (path / "part-00001.parquet").unlink()
     with pytest.raises(FileError, match=r"part-00001.parquet: it cannot be opened"):
-        select(opened).counts(planned_for(100, None, ()), Who)
+        select(opened).counts(planned_for(100, None, ()), Used)
     (tmp_path / "bare").mkdir()
     with pytest.raises(FileError, match="no Parquet file"):
         open_source(tmp_path / "bare")
@@ -152,7 +127,7 @@ def test_a_data_set_that_grows_while_it_is_read_is_refused(tmp_path):
     chosen = select(open_source(path))
     records_frame(60).to_parquet(path / "part-00001.parquet", index=False)
     with pytest.raises(FileError, match="it changed while it was read"):
-        chosen.counts(planned_for(100, None, chosen.classes), Who)
+        chosen.counts(planned_for(100, None, chosen.classes), Used)
 
 
 @pytest.mark.parametrize("patients", [None, 60])
@@ -163,8 +138,8 @@ def test_training_rows_are_never_used_and_one_part_may_be_chosen(tmp_path, split
     records = one_per_patient(read_scores(csv, split=split))
     for path in (csv, write_parts(frame, tmp_path / "scores", 5)):
         chosen = select(open_source(path, split=split))
-        found = chosen.counts(planned_for(len(chosen), None, ()), Who)
-        assert found.cohort == who(records)
+        found = chosen.counts(planned_for(len(chosen), None, ()), Used)
+        assert found.cohort == records.counts(found.plan, Used).cohort
         assert chosen.read == (200 if split is None else 100)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppsets_core.method.bins import bin_index, runs_of
+from ppsets_core.method.bins import BinCounter, bin_index, runs_of
 
 BINS = st.integers(2, 10**6)
 
@@ -42,3 +42,11 @@ def test_runs_tile_the_bins_and_count_ranks_as_every_single_bin_does(scores, m):
     below = np.concatenate([[0], upto[:-1]])
     assert (np.repeat(runs.upto, runs.bins) == upto).all()
     assert (np.repeat(runs.below, runs.bins) == below).all()
+
+
+@pytest.mark.parametrize("m", [10, 50_000])
+def test_bins_are_counted_however_many_scores_come_at_once(m):
+    scores, counter = np.random.default_rng(m).random(90_000), BinCounter(m)
+    for batch in np.split(scores, [0, 1, 20_000, 20_500, 70_000]):
+        counter.add(batch)
+    assert (counter.total() == np.bincount(bin_index(scores, m), minlength=m + 1)[1:]).all()

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from ppsets_core import Ledger, Records, conformity_scores, evaluate, plan, simulate
 from ppsets_core.data.bundled import bundled_scores
 from ppsets_core.data.counts import Selection
 from ppsets_core.data.source import open_source
 from ppsets_core.diagnose.set_table import sets_of
-from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise, check_counts, clopper_pearson
+from ppsets_core.method.check import FAILS, HOLDS, UNCLEAR, Promise, binomial_at_least, check_counts, clopper_pearson
 
 CLASSES = ("a", "b", "c")
 
@@ -32,6 +33,17 @@ def patients(covered: int, missed: int, threshold: float, label: int = 0):
 def labelled(probabilities, labels, names=None, **groups) -> Records:
     scores = conformity_scores(probabilities, labels)
     return Records("s", scores, CLASSES, probabilities, labels, patients=names, groups=groups)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 10, 50, 500, 10_000, 1_000_000])
+@pytest.mark.parametrize("share", [0, 0.003, 0.5, 0.9, 1])
+def test_the_interval_is_the_exact_one(trials, share):
+    successes = round(share * trials)
+    expected = stats.binomtest(successes, trials).proportion_ci(0.95, "exact")
+    assert clopper_pearson(successes, trials) == pytest.approx((expected.low, expected.high), abs=1e-10)
+    tail = stats.binom.sf(successes - 1, trials, 0.4)
+    assert binomial_at_least(successes, trials, 0.4) == pytest.approx(tail, rel=1e-7, abs=1e-13)
+    assert (clopper_pearson(0, 0), binomial_at_least(trials + 1, trials, 0.4)) == ((0.0, 1.0), 0.0)
 
 
 @pytest.mark.parametrize("per", [None, "diagnosis"])

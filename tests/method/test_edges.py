@@ -1,8 +1,10 @@
 """A score at the edge of a bin is in the set, whichever arithmetic wrote it (docs/method.md#at-the-edges)."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ppsets_core import (
@@ -86,25 +88,19 @@ def sample(n: int, shares: dict[float, float]) -> np.ndarray:
     return np.repeat(list(shares), np.round(n * np.array(list(shares.values()))).astype(int))
 
 
-def csv(p: np.ndarray, what: str) -> bytes:
-    if what == "score":
-        return "\n".join(["score", *(f"{1 - one:.4f}" for one in p)]).encode()
-    return "\n".join(["label,a,b", *(f"a,{one:.4f},{1 - one:.4f}" for one in p)]).encode()
-
-
-def table(p: np.ndarray, what: str, kind: type) -> bytes:
-    columns = {"score": written(np.round(10_000 * (1 - p)))} if what == "score" else {"a": p, "b": 1 - p}
-    typed = {name: values.astype(kind) for name, values in columns.items()}
+def file_of(what: str, kind: str, p: np.ndarray) -> tuple[bytes, str]:
+    """Scores or probabilities as text or as numbers of a type, and the name of the file."""
+    columns = {"score": 1 - p} if what == "score" else {"a": p, "b": 1 - p}
+    labels = {} if what == "score" else {"label": ["a"] * len(p)}
+    if kind == "text":
+        return pd.DataFrame(columns | labels).to_csv(index=False, float_format="%.4f").encode(), "s.csv"
+    typed = {name: written(np.round(10_000 * values)).astype(TYPES[kind]) for name, values in columns.items()}
     if what == "npz":
-        return npz(probabilities=np.column_stack(list(typed.values())), classes=["a", "b"], label=["a"] * len(p))
-    return parquet(typed | ({} if what == "score" else {"label": ["a"] * len(p)}))
+        return npz(probabilities=np.column_stack(list(typed.values())), classes=["a", "b"], **labels), "s.npz"
+    return parquet(typed | labels), "s.parquet"
 
 
-FILES = {f"{what}, text": lambda p, what=what: (csv(p, what), "s.csv") for what in ("score", "probabilities")} | {
-    f"{what}, {name}": lambda p, what=what, kind=kind: (table(p, what, kind), "s.npz" if what == "npz" else "s.parquet")
-    for what in ("score", "probabilities", "npz")
-    for name, kind in TYPES.items()
-}
+FILES = [*product(("score", "probabilities"), ("text", *TYPES)), *product(["npz"], TYPES)]
 
 
 @pytest.mark.parametrize("edge", [0.9, 0.7, 0.5999], ids=str)
@@ -112,13 +108,13 @@ def test_coverage_holds_between_any_two_types_of_file(edge, tmp_path):
     """From a CSV to Parquet of float32 it was 0.3. 0.5999 is above 0.6 in float16, so that its score is below 0.4."""
     shares = {1.0: 0.30, edge: 0.65, 0.3: 0.05}
 
-    def read(how: str, n: int, **options) -> Records:
-        data, name = FILES[how](sample(n, shares))
+    def read(how: tuple[str, str], n: int, **options) -> Records:
+        data, name = file_of(*how, sample(n, shares))
         (tmp_path / name).write_bytes(data)
         return read_scores(tmp_path / name, **options)
 
-    tables = [name for name in FILES if not name.startswith("score")]
-    new = {name: read(name, 200, classes=("a", "b"), labels="optional") for name in tables}
+    tables = [how for how in FILES if how[0] != "score"]
+    new = {how: read(how, 200, classes=("a", "b"), labels="optional") for how in tables}
     for how in FILES:
         records = read(how, 1000, score="lac")
         drawn = calibrate(records, 0.1, 1.0, m=10)
