@@ -87,14 +87,6 @@ class Records:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def __eq__(self, other: object) -> bool:
-        """By value: what was confirmed for these records holds for no others (pages/widgets/spend.py)."""
-        return isinstance(other, Records) and all(
-            _same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def has_novelty(self) -> bool:
         return self.novelty is not None
@@ -221,11 +213,3 @@ def joined(batches: Sequence[Records], source: str) -> Records:
         return replace(batches[0], source=source)
     whole = {f.name: join([getattr(batch, f.name) for batch in batches]) for f in fields(Records)}
     return Records(**whole | {"source": source})
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, Mapping):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
-    return type(one) is type(other) and one == other
