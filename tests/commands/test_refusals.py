@@ -21,6 +21,7 @@ SPEND = "calibrate scores.csv --score lac --epsilon 1"
 PREDICT = "predict {} --calibration {}"
 CHECK = "check {} --calibration ward.json"
 SCORE = "score xrays --weights small.safetensors --out {}"
+TRAIN = "train xrays --out new.safetensors --from small.safetensors"
 
 REFUSED = [
     ("plan --n 1000 --epsilon -1", "epsilon must"),
@@ -103,6 +104,15 @@ REFUSED = [
     (SCORE.format("s.parquet"), "written as CSV"),
     (SCORE.format("taken.csv"), "exists; choose another"),
     ("score xrays --weights evil.pth --out s.csv", "pickle"),
+    (f"{TRAIN} --dp-delta 1e-5", "belong to --dp-epsilon"),
+    (f"{TRAIN} --dataset ward", "belong to --dp-epsilon"),
+    (f"{TRAIN} --dp-epsilon 1 --seed 1", "repeat the noise"),
+    (f"{TRAIN} --dp-epsilon -1", "ε must be"),
+    (f"{TRAIN} --classes normal,normal", "at least two classes"),
+    (f"{TRAIN} --classes cat,dog", "No X-ray has one of the labels cat, dog"),
+    (f"{TRAIN} --epochs 0", "at least 1"),
+    (f"{TRAIN} --split train", "--labels"),
+    ("train xrays --out new.safetensors --from weights.pt", "pickle"),
     ("experiment coronahack --seed -1", "The seed must be"),
     ("experiment coronahack --out taken.csv", "cannot be made a folder"),
     ("app --port=0", "port must be from 1 to 65535, not 0."),

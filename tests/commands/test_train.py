@@ -98,25 +98,3 @@ def test_only_the_classes_named_are_learnt(xrays, small, tmp_path, capsys):
     command = ["train", xrays, "--labels", labels, "--from", small, "--out", tmp_path / "a.safetensors"]
     assert main(list(map(str, command))) == 2
     assert "of at least two classes" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--dp-delta", "1e-5"], "--dp-epsilon"),
-        (["--dataset", "ward"], "--dp-epsilon"),
-        (["--dp-epsilon", "1", "--seed", "1"], "repeat the noise"),
-        (["--dp-epsilon", "-1"], "ε must be"),
-        (["--classes", "normal,normal"], "at least two classes"),
-        (["--classes", "cat,dog"], "No X-ray has one of the labels cat, dog"),
-        (["--epochs", "0"], "at least 1"),
-        (["--from", "weights.pt"], "pickle"),
-        (["--split", "train"], "--labels"),
-    ],
-)
-def test_what_does_not_go_together_is_refused_in_a_sentence(xrays, small, tmp_path, capsys, options, words):
-    start = [] if "--from" in options else ["--from", small]
-    assert main(["train", str(xrays), "--out", str(tmp_path / "a.safetensors"), *start, *options]) == 2
-    error = capsys.readouterr().err
-    assert words in error.splitlines()[-1]
-    assert not (tmp_path / "a.safetensors").exists()

@@ -38,12 +38,10 @@ from ppsets_core.explore.level_curves import (
     release_figure,
     release_view,
 )
-from ppsets_core.explore.style import look_of
 from ppsets_core.explore.what_if import GRIDS, Choice, outlook, outlook_figure
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES
 from ppsets_core.scores import class_score
-from tests.explore.third_rule import ThirdRule
 
 RECORDS = simulated_records(3000, 3, 1.5, np.random.default_rng(3))
 FEW = simulated_records(900, 3, 1.5, np.random.default_rng(1))
@@ -296,16 +294,3 @@ def test_set_sizes_are_shares_of_all_sets(swept):
     assert shares["paper"] == pytest.approx(sizes.sum(axis=0) / sizes.sum())
     drawn = traces(sweeps.size_figure(swept.at(0.01)))["paper's rule"]
     assert (list(drawn.x), list(drawn.y)) == ([0, 1, 2, 3], [0, 0, 0, 1])
-
-
-def test_a_third_rule_is_drawn_in_its_own_look(monkeypatch):
-    monkeypatch.setitem(RULES, ThirdRule.name, ThirdRule())
-    third = sweeps.sweep(FEW, "epsilon", [5.0], 5, rng(), alpha=0.1, n=600)
-    at, look = third.at(5.0), look_of(ThirdRule.name)
-    outcomes = sweeps.outcomes_of(at)
-    for figure in (sweeps.sweep_figure(third, "coverage"), sweeps.histogram_figure(outcomes, "coverage", 0.1)):
-        line = traces(figure)["third rule"].line
-        assert (line.color, line.dash) == (look.colour, look.dash)
-    assert traces(sweeps.size_figure(at))["third rule"].marker.color == look.colour
-    assert traces(records_needed_figure([1.0], records_needed([1.0], 0.1)))["third rule"].marker.symbol == look.symbol
-    assert traces(level_figure(level_curves("n", [1000], [1.0], 0.1)))["third, ε = 1"].line.dash == look.dash
