@@ -17,8 +17,7 @@ from ppsets_core.files.names import same_names
 from ppsets_core.method.sets import conformity_scores
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from ppsets_core.places import ASSETS
-from ppsets_core.xrays.label_file import parse_labels
-from ppsets_core.xrays.labels import SUFFIX
+from ppsets_core.xrays.labels import SUFFIX, parse_labels
 
 if TYPE_CHECKING:
     from ppsets_core.model import FolderPrediction, XrayModel

@@ -20,7 +20,7 @@ import pytest
 from ppsets_core import FileError, Ledger, one_per_patient, plan, read_folder, read_scores
 from ppsets_core.files import names
 from ppsets_core.model.folder_records import known_patients
-from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.xrays.labels import parse_labels
 from tests.data.data_sets import npz, parquet
 from tests.xrays.samples import film, png, upload, zipped
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from ppsets_core import FileError, read_scores
 from ppsets_core.xrays import read_picture
-from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.xrays.labels import parse_labels
 from ppsets_core.model.folder_records import known_patients
 
 def bounded():

@@ -3,7 +3,7 @@
 import pytest
 
 from ppsets_core import FileError, read_scores
-from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.xrays.labels import parse_labels
 
 SCORE, OUTSIDE, PATIENT, LABEL = "0.7312845193", "7.312845193", "Zwingliana Quark", "rare-finding-xq"
 

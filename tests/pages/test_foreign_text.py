@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.widgets.model.weights import bytes_of
 from ppsets_core import Actor, BudgetError, Ledger, Records, calibrate, plan, simulate
 from ppsets_core.xrays.dicom import USED
-from ppsets_core.xrays.label_file import CAUSE, FOLDER, LABEL, MEANT, NAME
+from ppsets_core.xrays.labels import CAUSE, FOLDER, LABEL, MEANT, NAME
 from tests.drawn_xrays import draw_xrays
 from tests.model.chests import small_model
 from tests.pages.driving import button, classify, finish, png, release, viewers

@@ -9,7 +9,7 @@ from pydicom.uid import JPEGBaseline8Bit, RLELossless
 
 from ppsets_core.errors import FileError
 from ppsets_core.xrays import read_folder, read_picture
-from ppsets_core.xrays.label_file import parse_labels
+from ppsets_core.xrays.labels import parse_labels
 
 from .samples import dicom, film, jpeg, png, tiff, upload, zipped
 

@@ -5,7 +5,7 @@ import pytest
 from ppsets_core.errors import FileError
 from ppsets_core.model.folder_records import SPLIT
 from ppsets_core.xrays import Picture, read_folder
-from ppsets_core.xrays.label_file import coronahack_patient
+from ppsets_core.xrays.labels import coronahack_patient
 from tests.coronahack import CORONAHACK, needs_coronahack, split_rows
 from tools.coronahack import read_coronahack
 
