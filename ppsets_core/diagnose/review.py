@@ -10,7 +10,7 @@ from ppsets_core.diagnose.set_table import SetRow
 from ppsets_core.wording import class_names
 
 MOST_MARKS, MOST_PEOPLE, KEPT_SECONDS = 5000, 200, 12 * 3600
-VERDICTS = {"seen": "Seen", "agree": "Agree", "another": "Another diagnosis"}
+VERDICTS = {"seen": "Seen", "agree": "Agree with the set", "another": "Another diagnosis"}
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Mark:
     @property
     def words(self) -> str:
         """In a few words; '' where nothing is said."""
-        named = f": {class_names([self.diagnosis])[0]}" if self.verdict == "another" and self.diagnosis else ""
+        another = f": {class_names([self.diagnosis])[0]}" if self.diagnosis else ", not named yet"
+        named = another if self.verdict == "another" else ""
         return VERDICTS[self.verdict] + named if self.verdict else "Note" if self.note else ""
 
 

@@ -182,7 +182,7 @@ def by_diagnosis_figure(
             hovertemplate=f"%{{y}}: %{{x:{'.2f' if asked is None else '.1%'}}}<extra>{as_text(name)}</extra>",
         )
     if asked is not None:
-        fig.add_vline(x=asked, line=GOAL, annotation_text="asked for")
+        fig.add_vline(x=asked, line=GOAL)
         fig.update_xaxes(tickformat=".0%")
     fig.update_yaxes(autorange="reversed")
     return fig

@@ -153,12 +153,12 @@ def test_a_mark_stands_for_its_set_only_and_is_exported():
     marks.put(sets[1], Mark("agree", "b", "=1+1"))
     assert marks.of(xray_sets([SURE, TORN, LOST], cut_at(1.0))[0]).verdict == "", "another set"
     columns = columns_of(sets, marks=marks)
-    assert columns["review"] == ["Another diagnosis", "Agree", ""]
+    assert columns["review"] == ["Another diagnosis", "Agree with the set", ""]
     assert columns["reviewer's diagnosis"] == ["b", "", ""]
     assert columns["reviewer's note"] == ["left base", "=1+1", ""]
     assert "review" not in columns_of(sets)
     words = [mark.words for mark in (Mark(), Mark("another", "b"), Mark("agree", "b"), Mark(note="blurred"))]
-    assert words == ["", "Another diagnosis: b", "Agree", "Note"]
+    assert words == ["", "Another diagnosis: b", "Agree with the set", "Note"]
 
 
 def test_marks_are_of_a_picture_in_any_batch_and_kept_for_each_person_for_a_while(monkeypatch):

@@ -94,7 +94,7 @@ def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeyp
     at = finish(at, "diagnose_job")
     assert not at.error
     assert "if its probability is: " in texts(at)
-    assert "with the same diagnosis" in texts(at)
+    assert "patients of one diagnosis" in texts(at)
     (bars,) = set_bars(at)
     marks = [float(place) / 100 for place in re.findall('class="cutoff" style="left: ([0-9.]+)%', bars)]
     assert sorted(marks) == pytest.approx(sorted(CUTOFFS.values()), abs=1e-3)

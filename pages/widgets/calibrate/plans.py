@@ -6,11 +6,12 @@ import streamlit as st
 from pages.widgets.session import bundled_scores
 from pages.widgets.settings import EACH, TOGETHER, apply_epsilon, choose_radio, kept
 from pages.widgets.what_if import show_curves
-from ppsets_core import FileError, InputError, Plan, plan, smallest_epsilon
+from ppsets_core import FileError, InputError, Plan, evaluate, plan, smallest_epsilon
 from ppsets_core.data.counts import DescribedRecords
 from ppsets_core.explore.expected_sets import ExpectedSets, expected_sets
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.what_if import Choice
+from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules import RULES, GroupRule
 from ppsets_core.method.sets import conformal_rank
@@ -64,7 +65,7 @@ def show_plan(
             found = _expected_sets(chosen, score)
             _numbers(chosen, found)
             if found is not None and chosen.per is None:
-                st.markdown(by_diagnosis(found.coverage_by_class, 1 - chosen.alpha))
+                st.markdown(_by_diagnosis(found.coverage_by_class, 1 - chosen.alpha))
         for name in RULES:
             if name != rule:
                 st.markdown(f":small[{_in_short(plans.get(name) or _together(chosen, name), score)}]")
@@ -91,7 +92,15 @@ def _numbers(planned: Plan, found: ExpectedSets | None) -> None:
         st.warning(words, icon=":material/block:")
 
 
-def by_diagnosis(covered: np.ndarray, asked: float) -> str:
+def show_by_diagnosis(calibration: BaseCalibration) -> None:
+    """What one threshold for all covers of each diagnosis, on the public scores of the same model."""
+    public = bundled_scores()
+    if calibration.per is None and calibration.model == public.model and public.probabilities is not None:
+        found = evaluate(public.probabilities, public.labels, calibration)
+        st.markdown(_by_diagnosis(found.coverage_by_class, 1 - calibration.alpha))
+
+
+def _by_diagnosis(covered: np.ndarray, asked: float) -> str:
     """Coverage of each diagnosis on the public scores, marked where it is below what was asked for."""
     each = zip(class_names(bundled_scores().classes), covered, strict=True)
     told = " · ".join(f"{name} **{'> 99%' if 0.995 <= share < 1 else f'{share:.0%}'}**" for name, share in each)

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from pages.widgets.budgets import RAISE
-from pages.widgets.calibrate.plans import by_diagnosis
+from pages.widgets.calibrate.plans import show_by_diagnosis
 from pages.widgets.calibrate.sources import Reading, counting, identity
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.person import may
-from pages.widgets.session import bundled_scores, open_ledger, set_active_calibration
+from pages.widgets.session import open_ledger, set_active_calibration
 from pages.widgets.settings import apply_epsilon
 from pages.widgets.shelf import publish_step
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, prepare, spend_step, spent_on
-from ppsets_core import Account, Calibration, Ledger, Plan, evaluate
+from ppsets_core import Account, Calibration, Ledger, Plan
 from ppsets_core.access import STEWARD
 from ppsets_core.data.counts import DescribedRecords, Selection
 from ppsets_core.ledger.amounts import amount, shown
@@ -33,7 +33,7 @@ def release_step(reading: Reading, records: DescribedRecords, planned: Plan, bud
         with st.container(border=True, key="result"):
             st.markdown("**Your calibration**")
             show_calibration(released.result, released.terms.account.name, key="released")
-            _show_by_diagnosis(released.result)
+            show_by_diagnosis(released.result)
             for one in ledger.releases(released.terms.account.name):
                 if one.calibration == released.result:
                     publish_step(one)
@@ -76,14 +76,6 @@ def _offer(ledger: Ledger, records: DescribedRecords, planned: Plan, terms: Term
         ),
         warnings=(note_on_everyone(records, terms.account.name), SEVERAL if is_shared else ""),
     )
-
-
-def _show_by_diagnosis(calibration: Calibration) -> None:
-    """What one threshold for all covers of each diagnosis, on the public scores of the same model."""
-    public = bundled_scores()
-    if calibration.per is None and calibration.model == public.model and public.probabilities is not None:
-        found = evaluate(public.probabilities, public.labels, calibration)
-        st.markdown(by_diagnosis(found.coverage_by_class, 1 - calibration.alpha))
 
 
 def _activate(spending: Spending) -> None:

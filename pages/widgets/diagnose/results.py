@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 A_PAGE, A_ROW = 12, 4
 MOST_PICTURES, PICTURE = 500, (64, 64)
-WIDTHS = {"set": 250, "caution": 155, "true diagnosis": 130}  # pixels
+WIDTHS = {"set": 250, "caution": 155, "true diagnosis": 130, "file": 110}  # pixels
 CARDS, TABLE = "Cards", "Table"
 UNKNOWN = "another one"
 # The name is the button to the viewer; it reaches over the picture.
@@ -60,16 +60,19 @@ def show_results(examined: Examined, calibration: BaseCalibration, head: "DeltaG
         st.error("None of these files could be read as an X-ray. The list above says why.")
         return
     sets = sets_of(found.records, calibration, group=group, xrays=found)
+    is_bundled = found.records.model == bundled_fingerprint()
     with head:
+        if is_bundled:
+            st.caption("Children aged 1–5 only", width="content")
         show_downloads(sets, marks=examined.marks, synthetic=examined.synthetic)
     if sets.alarm.is_on:
         show_alarm(sets.alarm)
     _sets(sets.shown(), examined)
-    about = NO_COVID if found.records.model == bundled_fingerprint() else ""
+    about = NO_COVID if is_bundled else ""
     st.caption(as_text(f"{LEGEND} {scope(calibration)} {about}"))
     if not sets.alarm.thresholds:
         st.caption(sets.alarm.words)
-    if found.records.model == bundled_fingerprint():
+    if is_bundled:
         _what_if(sets)
     show_check(sets, f"{examined.id}-{group}", "checked X-rays")
 

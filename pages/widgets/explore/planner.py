@@ -98,7 +98,7 @@ def show_by_diagnosis(records: PublicRecords | None) -> None:
     for column, (title, fig) in zip(st.columns(2), figures.items(), strict=True):
         column.header(title, anchor=False)
         column.plotly_chart(fig, key=f"explore_{title}", alt=f"{title} A row for each diagnosis and one for all")
-    st.caption(f"{WHAT_SCORES_DO} {MEANS}")
+    st.caption(f"Green line: asked for. {WHAT_SCORES_DO} {MEANS}")
     setting = f"{records.name}, n = {n:,}, α = {alpha:g}, ε = {epsilon:g}"
     rows = [_row(name, sets, classes) for name, sets in (found | by_score).items()]
     take_away("By diagnosis", figures, setting, rows)
