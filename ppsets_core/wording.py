@@ -85,14 +85,6 @@ def guarantee(plan: Plan, unit: str | None = None) -> str:
     )
 
 
-def rule_in_words(method: str) -> str:
-    """Which rule, and whether the paper has it."""
-    label = rule_named(method).label
-    return (
-        f"The {label}." if method == "paper" else f"The {label} of ppsets, which is not in the paper (docs/method.md)."
-    )
-
-
 def familiar_or_not(plan: Plan) -> str:
     """Which unfamiliar X-rays will be marked: by the public threshold always, by a private one for a share of ε."""
     always = "X-rays unlike those that the bundled model was trained on are marked, at no cost in ε."

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from ppsets_core.data import Records, read_scores
 from ppsets_core.data.source import Source, is_data_set, open_source
 from ppsets_core.errors import FileError
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
@@ -28,11 +27,6 @@ def is_table(paths: list[str]) -> bool:
     return len(paths) == 1 and paths[0].lower().endswith(TABLES) and not Path(paths[0]).is_dir()
 
 
-def read_table(path: str, calibration: BaseCalibration, split: str | None = None) -> Records:
-    """New patients, in memory."""
-    return read_scores(path, **_new_patients(calibration, split))
-
-
 def open_table(path: str, calibration: BaseCalibration, split: str | None = None) -> Source:
     """New patients, where they lie."""
     if Path(path).is_dir() and not is_data_set(path):
@@ -40,10 +34,10 @@ def open_table(path: str, calibration: BaseCalibration, split: str | None = None
             f"{path}: there is no Parquet file in this folder. If these are X-rays, write their probabilities as a "
             f"data set first, on a cluster, too: ppsets score {path} --out scores/"
         )
-    return open_source(path, **_new_patients(calibration, split))
+    return open_source(path, **new_patients(calibration, split))
 
 
-def _new_patients(calibration: BaseCalibration, split: str | None) -> dict[str, Any]:
+def new_patients(calibration: BaseCalibration, split: str | None) -> dict[str, Any]:
     """The calibration's classes by name, and its groups where it has a threshold for each."""
     group = calibration.per if calibration.group_names else None
     return {"classes": calibration.classes, "group": group, "split": split, "labels": "optional"}

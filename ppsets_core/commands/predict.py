@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 
 from ppsets_core.commands import say, say_refused
-from ppsets_core.commands.files import is_table, make_folder, open_table, read_table, saved_calibration, write_new
+from ppsets_core.commands.files import is_table, make_folder, new_patients, open_table, saved_calibration, write_new
 from ppsets_core.commands.options import add_cluster, add_json, executor_for, is_wanted
+from ppsets_core.data import read_scores
 from ppsets_core.data.source import is_data_set
 from ppsets_core.diagnose.exports import WRITERS, json_of, summary_of, write_sets
 from ppsets_core.diagnose.set_table import Provenance, SetCounts, SetRow, SetTable, sets_of
@@ -92,7 +93,7 @@ def _data_set(args: argparse.Namespace, calibration: BaseCalibration) -> int:
 def _of_table(args: argparse.Namespace, calibration: BaseCalibration) -> SetTable:
     if args.sr:
         raise InputError("--sr is for DICOM X-rays: a table's rows have no image to refer to.")
-    return sets_of(read_table(args.images[0], calibration, args.split), calibration)
+    return sets_of(read_scores(args.images[0], **new_patients(calibration, args.split)), calibration)
 
 
 def _of_xrays(args: argparse.Namespace, calibration: BaseCalibration) -> SetTable:

@@ -1,18 +1,12 @@
 """`peers`: every rule of ours, P-COQS and the non-private threshold, on the same splits at equal privacy.
 
-Every rule draws by an exponential mechanism of bounded range ε: pure ε-differential privacy, and with it ε²/8-zCDP
-(docs/method.md#the-exponential-mechanism). P-COQS is stated in zCDP and gets all of ρ = ε²/8. That favours it: it has
-no pure ε at all, and our rules need less than ε²/8 where ε is large or, as the paper's rule, use half of their range.
+Our rules are ε²/8-zCDP (docs/method.md#the-exponential-mechanism). P-COQS is stated in zCDP and gets all of this ρ,
+which favours it: it has no pure ε at all, and our rules need less where ε is large.
 
-P-COQS, Private Conformity via Quantile Search, is a noisy binary search for the conformal quantile: O. M. Romanus,
-R. Molinari, "Differentially Private Conformal Prediction via Quantile Binary Search", arXiv:2507.12497. Written anew:
-halve [0, 1] N = ⌈log₂(1/δ)⌉ times; each time add Gaussian noise to the number of scores up to the middle and compare
-with ⌈(1−α)(n+1)⌉. The constants, δ = 1e-10 among them, are those of the authors' CoronaHack experiment
-(github.com/SMAC-Group/pcoqs), which also rounds the result to two digits; that is left out here. Replacing a record
-moves a count by at most 1, so noise of variance σ² makes it 1/(2σ²)-zCDP; N counts compose to N/(2σ²) = ρ with
-σ² = N/(2ρ) (Bun, Steinke, "Concentrated Differential Privacy", TCC 2016). Simulation only, never a release.
-
-Splits are a bag of records in random order, hence exchangeable: the promise of coverage holds for their average.
+P-COQS (O. M. Romanus, R. Molinari, arXiv:2507.12497), written anew: halve [0, 1] N = ⌈log₂(1/δ)⌉ times; each time add
+Gaussian noise to the number of scores up to the middle and compare with ⌈(1−α)(n+1)⌉. Replacing a record moves a count
+by at most 1, so N counts with noise of variance N/(2ρ) are ρ-zCDP (Bun, Steinke, TCC 2016). δ = 1e-10 is the authors'
+(github.com/SMAC-Group/pcoqs); they also round to two digits, which is left out. Simulation only, never a release.
 """
 
 import math
@@ -39,26 +33,13 @@ from ppsets_core.validation import check_n
 ALPHA = 0.1
 NS = (1000, 100)
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-DELTA, FEWER = 1e-10, 1e-3
+PEERS = {"P-COQS": 1e-10, "P-COQS in 10 steps": 1e-3}
+"""Each one's δ: as its authors run it; and ending its search earlier, which leaves more of ρ to each step."""
 
 
-def steps_for(delta: float) -> int:
-    """
-    >>> steps_for(1e-10)
-    34
-    """
-    return math.ceil(math.log2(1 / delta))
-
-
-PEERS = {"P-COQS": DELTA, f"P-COQS in {steps_for(FEWER)} steps": FEWER}
-"""As its authors run it; and ending its search earlier, which leaves more of ρ to each step."""
-
-
-def p_coqs(
-    scores: np.ndarray, alpha: float, rho: float, rng: np.random.Generator, *, delta: float = DELTA
-) -> np.ndarray:
+def p_coqs(scores: np.ndarray, alpha: float, rho: float, delta: float, rng: np.random.Generator) -> np.ndarray:
     """One threshold per row of scores (data sets, n), all in [0, 1]; each ρ-zCDP."""
-    steps, target = steps_for(delta), conformal_rank(scores.shape[1], alpha)
+    steps, target = math.ceil(math.log2(1 / delta)), conformal_rank(scores.shape[1], alpha)
     sigma = math.sqrt(steps / (2 * rho))
     left, right = np.zeros(len(scores)), np.ones(len(scores))
     for _ in range(steps):
@@ -137,7 +118,7 @@ def _trials(records: Labelled, n: int, splits: int, rng: np.random.Generator) ->
 
     trials = {rule: [by_rule(rule, epsilon) for epsilon in EPSILONS] for rule in RULES}
     for peer, delta in PEERS.items():
-        trials[peer] = [trial(p_coqs(calibration, ALPHA, zcdp_of(e), rng, delta=delta)) for e in EPSILONS]
+        trials[peer] = [trial(p_coqs(calibration, ALPHA, zcdp_of(e), delta, rng)) for e in EPSILONS]
     exact = trial(np.array([nonprivate_threshold(scores, ALPHA) for scores in calibration]))
     return trials | {NONPRIVATE: [exact] * len(EPSILONS)}
 

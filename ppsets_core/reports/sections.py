@@ -19,6 +19,7 @@ PAPER = (
     "Harvard Data Science Review 4(2), 2022."
 )
 UNKNOWN = "not recorded"
+NOT_IN_PAPER = " of ppsets, which is not in the paper (docs/method.md)"
 CARD = MODELS / "README.md"
 OTHER = "ppsets has not measured how good this model is and does not know what it was trained on: ask who made it."
 
@@ -77,6 +78,7 @@ def _provenance_section(origin: Provenance) -> list[Html]:
     """Enough to find the calibration again, and to tell another from it."""
     drawn = origin.calibration
     release = drawn if isinstance(drawn, Calibration) else None
+    rule = f"The {rule_named(drawn.method).label}{NOT_IN_PAPER if drawn.method != 'paper' else ''}."
     settings = f"α = {drawn.alpha!r}, ε = {drawn.epsilon!r}, rule {drawn.method}, n = {drawn.n}, m = {drawn.m}"
     return [
         element("h2", "Provenance"),
@@ -90,7 +92,7 @@ def _provenance_section(origin: Provenance) -> list[Html]:
                 "Group": origin.group,
                 "Settings": settings,
                 "Report": f"ppsets {__version__}, {origin.exported}",
-                "Method": f"{PAPER} {wording.rule_in_words(drawn.method)}",
+                "Method": f"{PAPER} {rule}",
             }
         ),
     ]

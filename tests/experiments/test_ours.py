@@ -151,7 +151,7 @@ def test_our_mechanisms_are_zero_concentrated_with_an_eighth_of_epsilon_squared(
 def test_the_search_without_noise_finds_the_conformal_threshold():
     """Or a number between it and the next score: where the count is the target exactly, the least noise decides."""
     scores = np.sort(np.random.default_rng(0).beta(1, 4, (50, 99)))
-    found = peers.p_coqs(scores, 0.1, 1e12, np.random.default_rng(1))
+    found = peers.p_coqs(scores, 0.1, 1e12, 1e-10, np.random.default_rng(1))
     assert [nonprivate_threshold(row, 0.1) for row in scores] == scores[:, 89].tolist()
     assert (found >= scores[:, 89] - 1e-8).all()
     assert (found <= scores[:, 90] + 1e-8).all()
@@ -162,7 +162,7 @@ def test_each_step_gets_its_share_of_rho(delta, steps):
     """The first count decides the half: 85 of 99 scores are in the lower one, the target is 90."""
     scores = np.broadcast_to(np.repeat([0.2, 0.8], [85, 14]), (20_000, 99))
     rho = 0.05
-    upper = (peers.p_coqs(scores, 0.1, rho, np.random.default_rng(2), delta=delta) > 0.5).mean()
+    upper = (peers.p_coqs(scores, 0.1, rho, delta, np.random.default_rng(2)) > 0.5).mean()
     expected = NormalDist(0, (steps / (2 * rho)) ** 0.5).cdf(90 - 85)
     assert upper == pytest.approx(expected, abs=5 * np.sqrt(expected * (1 - expected) / 20_000))
 
