@@ -9,7 +9,7 @@ from tests.pages.driving import ROOT
 
 LAYERS = (
     ("errors", "progress", "version"),
-    ("background", "run"),
+    ("run",),
     ("validation", "places", "files", "access", "web"),
     ("model_fingerprint", "inputs", "scores", "server_check"),
     ("method",),

@@ -7,8 +7,7 @@ import streamlit as st
 
 from pages.widgets.guard import guarded
 from pages.widgets.streamlit_parts import browser_is_there
-from ppsets_core.background import Cancelled, Job, JobProgress
-from ppsets_core.progress import duration
+from ppsets_core.progress import Cancelled, Job, JobProgress, duration
 
 Result = TypeVar("Result")
 

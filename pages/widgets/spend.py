@@ -18,11 +18,11 @@ from pages.widgets.person import login_is_configured, may, why_label
 from pages.widgets.text import as_text
 from ppsets_core import Account, Ledger, PpsetsError
 from ppsets_core.access import STEWARD
-from ppsets_core.background import Cancelled, JobProgress
 from ppsets_core.errors import RepeatError
 from ppsets_core.ledger import Release
 from ppsets_core.ledger.amounts import amount, shown
 from ppsets_core.ledger.ledger import LONGEST_REASON, Asked
+from ppsets_core.progress import Cancelled, JobProgress
 from ppsets_core.wording import weak_budget
 
 Prepared = TypeVar("Prepared")

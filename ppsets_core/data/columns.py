@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ppsets_core.errors import FileError
-from ppsets_core.files.names import GROWTH, IGNORED, MAX_TEXT, RESERVED, grown_letters, is_too_long, shown_name
+from ppsets_core.files.names import GROWTH, MAX_TEXT, RESERVED, grown_letters, is_too_long, shown_name
 from ppsets_core.inputs import spelled
 from ppsets_core.validation import Location
 
@@ -168,11 +168,6 @@ def number_columns(head: Iterable[RawBatch], texts: Collection[str], classes: Co
                 found[name] = found.get(name, np.zeros(2, np.int64)) + _evidence(array, batch.typed)
     certain = ALWAYS_NUMBERS | set(classes)
     return [name for name, (numbers, filled) in found.items() if name in certain or 2 * numbers >= filled > 0]
-
-
-def could_be_numbers(name: str, kind: "pa.DataType", texts: Collection[str]) -> bool:
-    """Whether it takes a look at a column's cells to know whether it holds numbers."""
-    return name not in texts and name not in IGNORED | ALWAYS_NUMBERS and is_text(kind)
 
 
 def _evidence(array: "pa.Array", typed: bool) -> np.ndarray:

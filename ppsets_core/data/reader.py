@@ -19,14 +19,14 @@ from ppsets_core.data.columns import (
     RawBatch,
     check_texts,
     columns_of,
-    could_be_numbers,
     is_number,
+    is_text,
     number_columns,
 )
 from ppsets_core.data.delimited import read_delimited
 from ppsets_core.errors import FileError
 from ppsets_core.files.handles import FileLike, name_of, read_bytes
-from ppsets_core.files.names import RESERVED, column_name, is_clutter, shown_name
+from ppsets_core.files.names import IGNORED, RESERVED, column_name, is_clutter, shown_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,16 +49,7 @@ class RowRange:
 
 
 Task = tuple[RowRange, ...]
-
-
-@dataclass(frozen=True)
-class Scan:
-    """What is to be read. `rows`: None where only reading tells. `names`: the columns of numbers and text, in order."""
-
-    source: str
-    tasks: tuple[Task, ...]
-    rows: int | None
-    names: tuple[str, ...]
+Scan = tuple[str, tuple[Task, ...], int | None, tuple[str, ...]]
 
 
 def scan(
@@ -72,6 +63,8 @@ def scan(
 ) -> Scan:
     """Look at a file, an upload or a folder of parts, every one of which must have the same columns.
 
+    Returns what to call it, what is to be read, how many rows there are, None where only reading tells, and the columns
+    of numbers and text in their order.
     texts: columns to read as text. classes: columns to read as numbers, as are `score` and `novelty`; the rest is
     decided by types and the first rows. keep: parse a file that is not Parquet once and keep it; uploads always are.
     """
@@ -84,7 +77,7 @@ def scan(
     headers = [next(_raw_batches(part)).arrays for part in parts]
     _check_same(parts, headers)
     numeric = number_columns(_first_rows(batch for part in parts for batch in _raw_batches(part)), texts, classes)
-    return Scan(source, tuple((part,) for part in parts), None, _names(headers[0], numeric, texts))
+    return source, tuple((part,) for part in parts), None, _names(headers[0], numeric, texts)
 
 
 def _local_parts(path: Path, source: str) -> list[RowRange]:
@@ -219,12 +212,13 @@ def _scan_parquet(
         raise FileError(EMPTY.format(source=source))
     kinds = _kinds([kinds for kinds, _ in described])
     numeric = {name for name, kind in kinds.items() if is_number(kind)} | ALWAYS_NUMBERS | set(classes)
-    unsure = tuple(name for name in kinds if could_be_numbers(name, kinds[name], texts) and name not in numeric)
+    known = numeric | IGNORED | set(texts)
+    unsure = tuple(name for name, kind in kinds.items() if name not in known and is_text(kind))
     if unsure:
         head = (batch for task in tasks for rows in task for batch in _raw_batches(rows, unsure))
         numeric |= set(number_columns(_first_rows(head), texts, classes))
     total = sum(sum(groups) for _, groups in described)
-    return Scan(source, tasks, total, _names(kinds, numeric, texts))
+    return source, tasks, total, _names(kinds, numeric, texts)
 
 
 def _kinds(parts: list[dict[str, "pa.DataType"]]) -> dict[str, "pa.DataType"]:

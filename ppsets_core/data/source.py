@@ -169,15 +169,15 @@ def open_source(
     keep: keep what was parsed in memory, so that a small file is parsed once.
     """
     needed, texts = labels == "needed", texts_with(group, labels)
-    found = scan(file, name, texts, classes, ROWS_AT_ONCE if needed else SETS_AT_ONCE, keep=keep)
-    source, tasks = found.source, found.tasks
+    at_once = ROWS_AT_ONCE if needed else SETS_AT_ONCE
+    source, tasks, rows, names = scan(file, name, texts, classes, at_once, keep=keep)
     if is_training(split):
         raise FileError(f"{source}: rows of the part '{split}' cannot be used: {SEEN}. Choose another part.")
-    if split is not None and SPLIT not in found.names:
+    if split is not None and SPLIT not in names:
         raise FileError(f"{source}: there is no column 'split' that says which part each row is of.")
-    rows = found.rows if needed and SPLIT not in found.names else None
+    rows = rows if needed and SPLIT not in names else None
     in_parts = isinstance(file, str | Path) and Path(file).is_dir()
-    opened = Source(source, tasks, rows, found.names, group, split, labels, tuple(classes), in_parts)
+    opened = Source(source, tasks, rows, names, group, split, labels, tuple(classes), in_parts)
     opened = replace(opened, asked_score=None if score is None else score_named(score))
     first = next((columns for task in tasks for columns in opened._all_columns(task, opened.names)), None)
     if first is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ppsets_core.background import GRACE
+from ppsets_core.progress import GRACE
 from tests.browser import driving as ui
 from tests.browser.samples import score_file, xray_pngs
 from tests.browser.server import Alive, App, serve, serve_counted

@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from pages.widgets.jobs import JobKey, _cancel, collect, start_job
-from ppsets_core.background import JobProgress
+from ppsets_core.progress import JobProgress
 
 KEY = JobKey[str]("test_jobs")
 

@@ -9,10 +9,10 @@ import pytest
 from pages.widgets.model.tuning import Settings, fine_tuning
 from pages.widgets.model.weights import bytes_of
 from ppsets_core import BudgetError, InputError, LedgerError, plan, read_scores, simulate
-from ppsets_core.background import Cancelled, JobProgress
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.model import load_model
 from ppsets_core.model.report import report
+from ppsets_core.progress import Cancelled, JobProgress
 from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import named
 from tests.model.chests import small_model

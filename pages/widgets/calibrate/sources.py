@@ -18,7 +18,6 @@ from pages.widgets.settings import kept
 from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, show_refused
 from ppsets_core import Calibration, FileError, Records, Simulation, one_per_patient, read_scores
-from ppsets_core.background import JobProgress
 from ppsets_core.data import of_split
 from ppsets_core.data.counts import DescribedRecords, Selection, select
 from ppsets_core.data.source import open_source, parts_in_words
@@ -29,6 +28,7 @@ from ppsets_core.method.calibration_json import LONGEST, REMEDY, read_calibratio
 from ppsets_core.method.counts import Counts
 from ppsets_core.method.plan import Plan
 from ppsets_core.model.folder_records import patients_note, records_of
+from ppsets_core.progress import JobProgress
 from ppsets_core.run import Executor
 from ppsets_core.scores import LAC
 from ppsets_core.wording import class_names, describe

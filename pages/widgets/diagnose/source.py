@@ -12,11 +12,11 @@ from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.person import marks_of_person
 from pages.widgets.session import active_model, model_loader, who_it_is_for
 from pages.widgets.text import as_text
-from ppsets_core.background import JobProgress
 from ppsets_core.diagnose.review import Marks
 from ppsets_core.diagnose.xrays import XrayRecords, examine
 from ppsets_core.errors import InputError
 from ppsets_core.places import ASSETS
+from ppsets_core.progress import JobProgress
 from ppsets_core.xrays import XrayFolder, read_folder
 from ppsets_core.xrays.listing import Source, title_of
 

@@ -12,7 +12,6 @@ from pages.widgets.diagnose.check import show_check, show_numbers
 from pages.widgets.diagnose.summary import choose_reading, show_counts, show_downloads, shown_table
 from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.text import as_text
-from ppsets_core.background import JobProgress
 from ppsets_core.data import read_scores
 from ppsets_core.data.counts import Selection
 from ppsets_core.data.source import Source, open_source
@@ -22,6 +21,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.files.names import shown_name
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.method.check import Check, check_counts
+from ppsets_core.progress import JobProgress
 from ppsets_core.run import Executor
 from ppsets_core.wording import class_names
 

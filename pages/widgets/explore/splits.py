@@ -15,10 +15,10 @@ from pages.widgets.explore.shared import PublicRecords, alpha_slider, epsilon_sl
 from pages.widgets.jobs import JobKey, is_running, latest, start_job
 from pages.widgets.text import as_text
 from ppsets_core import InputError
-from ppsets_core.background import JobProgress
 from ppsets_core.explore import label_of, sweeps
 from ppsets_core.explore.labelled import Labelled
 from ppsets_core.explore.style import AXES
+from ppsets_core.progress import JobProgress
 from ppsets_core.wording import with_margin
 
 OVER = {"epsilon": "ε", "m": "bins m", "n": "records n"}

@@ -14,11 +14,11 @@ from pages.widgets.session import active_model, model_name, open_ledger
 from pages.widgets.spend import Spending, Terms, choose_account, has_room, spend_step, spent_on
 from pages.widgets.streamlit_parts import UploadedFile
 from pages.widgets.text import as_text, offer_download, show_refused
-from ppsets_core.background import JobProgress
 from ppsets_core.errors import LedgerError
 from ppsets_core.explore.figures import training_figure
 from ppsets_core.ledger.training import TrainingPayment
 from ppsets_core.model.report import Epoch
+from ppsets_core.progress import JobProgress
 from ppsets_core.wording import ADDS_UP, PRIVATE_TRAINING, class_names
 from ppsets_core.xrays import Refused, read_folder
 from ppsets_core.xrays.labels import Labels

@@ -14,8 +14,8 @@ from pages.widgets.server.gate import Gate
 from pages.widgets.server.login import hosts, login_settings
 from pages.widgets.streamlit_parts import drop_expired_sessions, drop_uploads_of_no_widget, keep_uploads_in_memory
 from ppsets_core import Ledger, PpsetsError
-from ppsets_core.background import give_back
 from ppsets_core.places import CHECK_ONLY, ledger_path
+from ppsets_core.progress import give_back
 from ppsets_core.server_check import check_private, claim_note, read_provider
 
 

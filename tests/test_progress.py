@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from ppsets_core import background, progress
-from ppsets_core.background import Cancelled, Job, JobProgress
+from ppsets_core import progress
 from ppsets_core.errors import InputError
+from ppsets_core.progress import Cancelled, Job, JobProgress
 
 
 def count_forever(report):
@@ -54,8 +54,8 @@ def test_work_ends_when_nobody_holds_the_job_or_watches_it(monkeypatch):
     del job
     gc.collect()
     assert ended.wait(timeout=30)
-    monkeypatch.setattr(background, "GRACE", 0.2)
-    monkeypatch.setattr(background, "ASKED_EVERY", 0.01)
+    monkeypatch.setattr(progress, "GRACE", 0.2)
+    monkeypatch.setattr(progress, "ASKED_EVERY", 0.01)
     with pytest.raises(Cancelled):
         Job(count_forever, lambda: False).result()
 
