@@ -87,14 +87,14 @@ def _run_parts(args: argparse.Namespace) -> int:
             for _ in map_tasks(write_part, tasks, executor, steps):
                 pass
         parts = [read_part(job) for job in jobs]
-        refused = [*folder.refused, *(one for part in parts for one in part.refused)]
+        refused = [*folder.refused, *(one for _, left_out in parts for one in left_out)]
         write_refused(out, refused)
     except OSError as error:
         raise FileError(f"{out} cannot be written to ({error.strerror}). Choose a folder you may write to.") from error
     if note := patients_note([xray.patient for xray in folder.xrays]):
         say(note)
     say_refused(refused)
-    rows = sum(part.rows for part in parts)
+    rows = sum(number for number, _ in parts)
     if not rows:
         raise FileError("No X-ray could be scored: see what was left out, and why, above.")
     return _sum_up(args, rows, refused, len(jobs))

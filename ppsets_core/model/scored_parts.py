@@ -39,14 +39,6 @@ class PartJob:
     digest: str
 
 
-@dataclass(frozen=True)
-class Part:
-    """What a part says of itself: how many X-rays it holds, and which were left out."""
-
-    rows: int
-    refused: tuple[Refused, ...]
-
-
 def plan_parts(folder: XrayFolder, model: "XrayModel", weights: Path | None, out: Path) -> list[PartJob]:
     """The folder in pieces, in order. Refused if `out` holds parts of anything else."""
     if any(file is None for file in folder.files):
@@ -64,17 +56,17 @@ def plan_parts(folder: XrayFolder, model: "XrayModel", weights: Path | None, out
     return jobs
 
 
-def read_part(job: PartJob) -> Part:
-    """The part that is there; FileError if it is damaged, or of other X-rays, labels or weights."""
+def read_part(job: PartJob) -> tuple[int, list[Refused]]:
+    """How many X-rays are in the part, and which were left out; FileError if it is damaged, or of other X-rays, labels
+    or weights."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(job.path)
         mark = json.loads((file.schema_arrow.metadata or {})[MARK])
-        part = Part(file.metadata.num_rows, tuple(Refused(*pair) for pair in mark["refused"]))
         if mark["digest"] == job.digest:
-            return part
+            return file.metadata.num_rows, [Refused(*pair) for pair in mark["refused"]]
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         pass
     raise FileError(

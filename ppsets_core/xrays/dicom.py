@@ -5,7 +5,7 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -179,23 +179,15 @@ def shown_greys(stored: np.ndarray, dataset: Dataset, *, inverted: bool) -> np.n
     return _sigmoid(stored, black, white) if curved else unit_range(stored, black, white)
 
 
-class Window(NamedTuple):
-    """The adjustable window: slope · stored + intercept is shown through centre and width, as LINEAR defines them."""
-
-    slope: float
-    intercept: float
-    centre: float
-    width: float
-
-
-def first_window(dataset: Dataset) -> Window | None:
-    """The header's first window, else one over the full stored range; None if a lookup table is used instead."""
+def first_window(dataset: Dataset) -> tuple[float, float, float, float] | None:
+    """Slope and intercept, and centre and width, as LINEAR defines them, of the header's first window, else of one over
+    the full stored range; None if a lookup table is used instead."""
     if dataset.get("ModalityLUTSequence") or dataset.get("VOILUTSequence"):
         return None
     slope, intercept = _rescale(dataset)
     edges = _window(dataset) or sorted(slope * value + intercept for value in _stored_range(dataset))
     black, white = edges
-    return Window(slope, intercept, (black + white + 1) / 2, white - black + 1)
+    return slope, intercept, (black + white + 1) / 2, white - black + 1
 
 
 def _stored_range(dataset: Dataset) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
-from ppsets_core.xrays.labels import LabelAndPatient, Labelling, Labels, label_files
+from ppsets_core.xrays.labels import LabelAndPatient, Labels, label_files
 from ppsets_core.xrays.limits import MAX_BYTES
 from ppsets_core.xrays.listing import Entry, Source, list_source, title_of
 from ppsets_core.xrays.picture import HEAD, Picture, decode, kind_of, why_not_a_picture
@@ -105,12 +105,11 @@ def read_folder(
     tables = [entry for entry in entries if _is_table(entry)]
     files = [_recognised(entry) for entry in entries if not _is_table(entry)]
     try:
-        labelling = label_files(files, tables, labels, split, classes, to_learn)
+        answers, unlisted, notes = label_files(files, tables, labels, split, classes, to_learn)
     except FileError as error:
         if not keep_unlabelled:
             raise
-        labelling = Labelling([entry.problem or None for entry in files], [], (str(error),))
-    answers, unlisted = labelling.answers, labelling.refused
+        answers, unlisted, notes = [entry.problem or None for entry in files], [], (str(error),)
     if keep_unlabelled:
         answers = [
             entry.problem or (one if isinstance(one, LabelAndPatient) else LabelAndPatient(None, None))
@@ -123,7 +122,7 @@ def read_folder(
     if not used:
         raise FileError(_nothing_usable(title_of(source), refused))
     xrays = tuple(Xray(entry.name, *known) for entry, known in used)
-    notes, found = labelling.notes, {xray.label for xray in xrays}
+    found = {xray.label for xray in xrays}
     if len(found) == 1 and None not in found:
         notes += (f"Every X-ray is labelled '{found.pop()}': one class alone leaves nothing to tell apart.",)
     return XrayFolder(xrays, refused, notes, tuple(entry for entry, _ in used))

@@ -185,14 +185,9 @@ class LabelAndPatient(NamedTuple):
     patient: str | None
 
 
-@dataclass(frozen=True)
-class Labelling:
-    """For each file its label and patient, or why it is not used (None: of another split); what else was refused
-    (rows without a file, unused tables); and sentences on where the labels come from."""
-
-    answers: Sequence[LabelAndPatient | str | None]
-    refused: list[Refused]
-    notes: tuple[str, ...] = ()
+Labelling = tuple[Sequence[LabelAndPatient | str | None], list[Refused], tuple[str, ...]]
+"""For each file its label and patient, or why it is not used (None: of another split); what else was refused (rows
+without a file, unused tables); and sentences on where the labels come from."""
 
 
 class LabelRows:
@@ -258,7 +253,7 @@ def label_files(
     Files with a problem keep it, but a labels file may list them. Without `split`, rows of the training part are left
     out, or, `to_learn`, those of any other part."""
     if labels is False:
-        return Labelling([one.problem or LabelAndPatient(None, None) for one in files], [])
+        return [one.problem or LabelAndPatient(None, None) for one in files], [], ()
     rows, unused = _find_rows(tables, labels)
     if rows is not None:
         return _by_rows(files, rows, unused, split, classes, to_learn)
@@ -269,7 +264,7 @@ def label_files(
     by_folder = [None if one.problem else label_from_folders(one.path, one.given_in, classes) for one in files]
     notes = ("Labels are the names of the folders.",) if any(by_folder) else ()
     answers = [one.problem or LabelAndPatient(label, None) for one, label in zip(files, by_folder, strict=True)]
-    return Labelling(answers, unused, notes)
+    return answers, unused, notes
 
 
 def _find_rows(tables: Sequence[Entry], labels: str | Path | FileLike | None) -> tuple[LabelRows | None, list[Refused]]:
@@ -329,7 +324,7 @@ def _by_rows(
         for row in rows.rows
         if row.line not in met and split in (None, row.split) and not is_of_another_part(row)
     ]
-    return Labelling(answers, unmet + unused, (f"Labels come from {rows.label_file}.",))
+    return answers, unmet + unused, (f"Labels come from {rows.label_file}.",)
 
 
 def _check_split(rows: LabelRows, split: str, to_learn: bool) -> None:

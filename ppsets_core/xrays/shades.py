@@ -64,5 +64,5 @@ def _windowed(data: bytes, thinned: int, framed: Frame) -> Shades | None:
     if int(stored.max()) - lowest >= DEEPEST:
         return None
     values = (stored.astype(np.int64) - lowest).astype(np.uint16)
-    first = window.slope * lowest + window.intercept
-    return Shades(values, first, window.slope, window.centre, window.width, inverted, True, framed)
+    slope, intercept, centre, width = window
+    return Shades(values, slope * lowest + intercept, slope, centre, width, inverted, True, framed)
