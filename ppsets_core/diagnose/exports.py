@@ -113,7 +113,8 @@ def _typed(table: SetTable, origin: Provenance, marks: Marks | None = None) -> "
 
 def json_of(table: SetTable, notes: Sequence[str] = (), marks: Marks | None = None) -> str:
     """Everything, with the calibration itself."""
-    columns = {name: _listed(values) for name, values in columns_of(table, marks=marks).items()}
+    found = columns_of(table, marks=marks)
+    columns = {name: values if isinstance(values, list) else values.tolist() for name, values in found.items()}
     probabilities = [columns.pop(f"p({name})") for name in table.classes]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     for row, shares in zip(rows, zip(*probabilities, strict=True), strict=True):
@@ -121,10 +122,6 @@ def json_of(table: SetTable, notes: Sequence[str] = (), marks: Marks | None = No
     refused = {} if table.xrays is None else {"refused": [vars(item) for item in table.xrays.refused]}
     document = {"sets": rows, **refused, **summary_of(table.counts, table.provenance(), notes)}
     return json.dumps(document, ensure_ascii=False, indent=1)
-
-
-def _listed(values: Any) -> list[Any]:
-    return values if isinstance(values, list) else values.tolist()
 
 
 def summary_of(counts: SetCounts, origin: Provenance, notes: Sequence[str]) -> dict[str, object]:

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from decimal import Decimal
+from itertools import accumulate
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ppsets_core.explore.style import BLUE, FAINT, GREEN, GREY, ORANGE, SEQUENCE, as_text, figure
 from ppsets_core.ledger import Account, BudgetChange, Release
-from ppsets_core.ledger.amounts import shown, total
+from ppsets_core.ledger.amounts import shown
 from ppsets_core.model.report import Epoch, ReliabilityBin
 
 _SHADES = [[0, "#EEF5FA"], [1, BLUE]]  # opaque, so that plotly writes in black or white as each cell needs
@@ -104,32 +105,21 @@ def spending(releases: Sequence[Release], budgets: Sequence[BudgetChange], now: 
     )
     now = now or datetime.now(UTC)
     for number, name in enumerate(dict.fromkeys(change.account for change in budgets)):
-        colour = SEQUENCE[number % len(SEQUENCE)]
-        raised = [(_time(change.time), float(change.budget)) for change in budgets if change.account == name]
-        charged = [release for release in releases if release.account == name]
-        spent = [(raised[0][0], 0.0)] + [
-            (_time(release.time), float(total(each.epsilon for each in charged[: done + 1])))
-            for done, release in enumerate(charged)
-        ]
-        for stair, what, dash in ((spent, "spent", "solid"), (raised, "budget", "dash")):
-            line = {"color": colour, "dash": dash, "width": 2}
-            _add_stair(fig, stair, now, f"{as_text(name)}, {what}", line, named=what == "spent")
+        raised = [(change.time, change.budget) for change in budgets if change.account == name]
+        charged = [(release.time, release.epsilon) for release in releases if release.account == name]
+        spent = accumulate((amount for _, amount in charged), initial=Decimal(0))
+        times = [raised[0][0], *(time for time, _ in charged)]
+        stairs = {"spent": ("solid", list(zip(times, spent, strict=True))), "budget": ("dash", raised)}
+        for what, (dash, stair) in stairs.items():
+            # times never run backwards on the axis, even if the clock was set back between two entries
+            x = list(accumulate((datetime.fromisoformat(time) for time, _ in stair), max))
+            y = [float(amount) for _, amount in stair]
+            fig.add_scatter(
+                x=[*x, max(now, x[-1])],
+                y=[*y, y[-1]],
+                mode="lines+markers",
+                name=f"{as_text(name)}, {what}",
+                showlegend=what == "spent",
+                line={"color": SEQUENCE[number % len(SEQUENCE)], "dash": dash, "width": 2, "shape": "hv"},
+            )
     return fig.update_yaxes(rangemode="tozero")
-
-
-def _add_stair(
-    fig: go.Figure, stair: list[tuple[datetime, float]], now: datetime, name: str, line: dict[str, Any], named: bool
-) -> None:
-    """Times never run backwards on the axis, even if the clock was set back between two entries."""
-    times, last = [], stair[0][0]
-    for time, _ in stair:
-        last = max(last, time)
-        times.append(last)
-    amounts = [amount for _, amount in stair]
-    x, y = [*times, max(now, last)], [*amounts, amounts[-1]]
-    look = {"line": {**line, "shape": "hv"}, "mode": "lines+markers"}
-    fig.add_scatter(x=x, y=y, name=name, showlegend=named, **look)
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)

@@ -31,21 +31,13 @@ class Look:
     @property
     def stroke(self) -> str:
         """What a caption calls its line: "solid", "dotted"."""
-        return _STROKES[self.dash]
+        return {"dot": "dotted", "dash": "dashed"}.get(self.dash, self.dash)
 
     @property
     def line(self) -> dict[str, Any]:
         return {"color": self.colour, "dash": self.dash}
 
 
-_STROKES = {
-    "solid": "solid",
-    "dot": "dotted",
-    "dash": "dashed",
-    "longdash": "long dashes",
-    "dashdot": "dashes and dots",
-    "longdashdot": "long dashes and dots",
-}
 _LOOKS = (
     (BLUE, "solid", "circle", ""),
     (VERMILLION, "dot", "diamond", "/"),

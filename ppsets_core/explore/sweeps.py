@@ -116,12 +116,6 @@ def outcomes_of(results: Mapping[str, SplitResult]) -> dict[str, Outcome]:
     return outcomes | {NONPRIVATE: next(iter(results.values())).nonprivate}
 
 
-def size_shares(results: Mapping[str, SplitResult]) -> dict[str, np.ndarray]:
-    """The share of sets with 0, 1, … K classes over all splits, for each rule and without privacy."""
-    counts = {name: outcome.size_counts.sum(axis=0) for name, outcome in outcomes_of(results).items()}
-    return {name: count / count.sum() for name, count in counts.items()}
-
-
 def histogram(
     outcomes: Mapping[Any, Outcome], quantity: str, bins: int = 25
 ) -> tuple[np.ndarray, dict[Any, np.ndarray]]:
@@ -195,10 +189,10 @@ def histogram_figure(
 def size_figure(results: Mapping[str, SplitResult]) -> go.Figure:
     """The share of sets with no, one, two, … classes."""
     fig = style.figure("diagnoses in the set", "share of sets", height=320)
-    for name, shares in size_shares(results).items():
-        look = style.look_of(name)
+    for name, outcome in outcomes_of(results).items():
+        look, counts = style.look_of(name), outcome.size_counts.sum(axis=0)
         marker = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay"}}
-        fig.add_bar(x=list(range(len(shares))), y=shares, name=look.name, marker=marker)
+        fig.add_bar(x=list(range(len(counts))), y=counts / counts.sum(), name=look.name, marker=marker)
     fig.update_xaxes(dtick=1)
     fig.update_yaxes(tickformat=".0%")
     return fig

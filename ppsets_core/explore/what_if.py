@@ -42,11 +42,6 @@ class Outlook:
     over: str
     points: dict[float, dict[str, ExpectedSets]]
 
-    def values(self, series: str, quantity: str) -> tuple[list[float], list[float]]:
-        """The values in rising order, and the quantity at each."""
-        along = sorted(self.points)
-        return along, [getattr(self.points[value][series], quantity) for value in along]
-
 
 def outlook(records: Labelled, choice: Choice, over: str, values: tuple[float, ...]) -> Outlook:
     """What to expect at each of the values; the same calibrations are drawn for all."""
@@ -68,8 +63,9 @@ def _expected(records: Labelled, choice: Choice) -> dict[str, ExpectedSets]:
 def outlook_figure(ahead: Outlook, quantity: str, here: float, *, alpha: float, height: int = 215) -> go.Figure:
     """One line for each rule, and a mark where the choice stands; `quantity` as in `QUANTITIES`."""
     fig = style.figure(style.AXES[ahead.over], QUANTITIES[quantity], height=height)
+    along = sorted(ahead.points)
     for series in ahead.points[here]:
-        look, (along, values) = style.look_of(series), ahead.values(series, quantity)
+        look, values = style.look_of(series), [getattr(ahead.points[x][series], quantity) for x in along]
         fig.add_scatter(x=along, y=values, mode="lines", name=look.name, line=look.line | {"width": 2.5})
         if series != NONPRIVATE:
             mark = {"size": 12, "color": look.colour, "line": {"width": 2, "color": "white"}}

@@ -290,7 +290,7 @@ def test_histograms_hold_every_split_in_bins_of_equally_many_values(swept):
 
 
 def test_set_sizes_are_shares_of_all_sets(swept):
-    shares, sizes = sweeps.size_shares(swept.at(5.0)), swept.at(5.0)["paper"].private.size_counts
-    assert shares["paper"] == pytest.approx(sizes.sum(axis=0) / sizes.sum())
+    drawn, sizes = traces(sweeps.size_figure(swept.at(5.0))), swept.at(5.0)["paper"].private.size_counts
+    assert drawn["paper's rule"].y == pytest.approx(sizes.sum(axis=0) / sizes.sum())
     drawn = traces(sweeps.size_figure(swept.at(0.01)))["paper's rule"]
     assert (list(drawn.x), list(drawn.y)) == ([0, 1, 2, 3], [0, 0, 0, 1])
