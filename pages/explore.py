@@ -5,7 +5,6 @@ import streamlit as st
 from pages.widgets.choose_files import choose_one
 from pages.widgets.explore.planner import show_by_diagnosis, show_planner
 from pages.widgets.explore.shared import choose_records
-from pages.widgets.explore.splits import show_splits
 from pages.widgets.explore.statisticians import show_levels, show_release
 from pages.widgets.explore.tradeoff_map import show_map
 from pages.widgets.guard import guarded
@@ -14,7 +13,7 @@ from pages.widgets.what_if import FREE, show_what_if
 
 WHAT_IF, STATISTICIANS = "What if", "For statisticians"
 VIEWS = {"Trade-off map": show_map, "By diagnosis": show_by_diagnosis, "Planner": show_planner}
-DETAILS = {"Levels": show_levels, "Inside a release": show_release, "Random splits": show_splits}
+DETAILS = {"Levels": show_levels, "Inside a release": show_release}
 
 
 def main() -> None:

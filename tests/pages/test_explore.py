@@ -16,7 +16,7 @@ def explore(screen):
 
     def open_view(view: str):
         at = screen("explore")
-        if view in ("Levels", "Inside a release", "Random splits"):
+        if view in ("Levels", "Inside a release"):
             at.session_state["explore_detail"], view = view, "For statisticians"
         at.session_state["explore_view"] = view
         return at.run()
@@ -84,6 +84,10 @@ def test_the_map_is_there_at_once_and_another_is_coarse_first_and_kept_for_all(e
     assert figures(at)[0]["data"] != other["data"]
     at.radio(key="map_promise").set_value("all patients together").run()
     assert figures(at)[0]["data"] == other["data"]
+    at.number_input(key="map_n").set_value(400).run()
+    at.session_state["map_job"].cancel()
+    assert "Cancelled" in texts(finish(at, "map_job"))
+    assert button(at, "Draw the whole map")
     assert not at.error
 
 
@@ -97,32 +101,6 @@ def test_scores_are_compared_by_diagnosis(explore):
     at.radio(key="explore_score").set_value("raps").run()
     assert figures(at)[0]["data"] != coverage["data"]
     assert figures(at)[1]["data"] == sizes["data"]
-
-
-def run_splits(at, splits: int, over: str = "epsilon"):
-    at.segmented_control(key="explore_over").set_value(over)
-    at.select_slider(key="explore_repetitions").set_value(splits)
-    at.run()
-    return button(at, "Run").click().run()
-
-
-def test_random_splits_over_each_parameter_in_one_session(explore):
-    at = run_splits(explore("Random splits"), 1000)
-    at.session_state["explore_job"].cancel()
-    at = finish(at, "explore_job")
-    assert "Cancelled" in texts(at)
-    assert not figures(at)
-    axes = {"epsilon": "privacy loss ε", "m": "bins m", "n": "calibration records n"}
-    for over, axis in axes.items():
-        at = finish(run_splits(at, 20, over), "explore_job")
-        assert not at.error
-        drawn = figures(at)
-        assert len(drawn) == 5
-        assert {"paper's rule", "sharp rule", "without privacy", "asked for"} <= names(drawn[0])
-        assert drawn[0]["layout"]["xaxis"]["title"]["text"] == axis
-        assert "20 random splits" in texts(at)
-    (point,) = [each for each in at.select_slider if each.key.startswith("explore_point")]
-    assert point.value in range(100, 1401), "another run has points of its own"
 
 
 def test_inside_a_release_draws_are_kept_until_the_settings_change(explore):
@@ -150,12 +128,12 @@ def say_public(at, name: str, data: bytes):
 
 
 def test_every_file_is_explored_only_if_it_is_said_to_be_public(explore, score_csv):
-    at = explore("Random splits")
+    at = explore("By diagnosis")
     at.segmented_control(key="explore_source").set_value("A public file").run()
     assert "Private records belong on Calibrate" in texts(at)
     say_public(at, "mine.csv", score_csv(300))
     assert "mine.csv: 300 records, used as public" in texts(at)
-    assert button(at, "Run")
+    assert len(figures(at)) == 2
     say_public(at, "many.csv", b"score\n" + b"0.25\n" * 20_001)
     assert "Of these, 20,000 drawn at random are looked at." in texts(at)
     at.file_uploader[0].set_value(("scores.csv", b"score\n0.1\n0.2\n", "text/csv")).run()
@@ -191,5 +169,3 @@ def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypa
     at = explore("Inside a release")
     at.segmented_control(key="explore_rule").set_value(ThirdRule.name).run()
     assert not at.error
-    at = finish(run_splits(explore("Random splits"), 20), "explore_job")
-    assert all("third rule" in names(figure) for figure in figures(at))
