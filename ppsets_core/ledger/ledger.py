@@ -11,6 +11,7 @@ from typing import TypedDict, TypeVar, Unpack
 from ppsets_core.access import CURATOR, STEWARD
 from ppsets_core.errors import InputError, LedgerError, RepeatError
 from ppsets_core.files.names import clean_name
+from ppsets_core.ledger import charging
 from ppsets_core.ledger.accounts import (
     CALIBRATION,
     PUBLISHED,
@@ -24,18 +25,7 @@ from ppsets_core.ledger.accounts import (
     who_and_why,
 )
 from ppsets_core.ledger.amounts import amount, shown
-from ppsets_core.ledger.charging import (
-    MOST_RECORDS,
-    RAISE,
-    Cohort,
-    CohortBuilder,
-    check_open,
-    cohort_of,
-    has_room,
-    no_room,
-    patient_hashes,
-    price_of,
-)
+from ppsets_core.ledger.charging import RAISE, Cohort
 from ppsets_core.ledger.store import Store, cohort_key, stamp_of
 from ppsets_core.method.calibration import BaseCalibration, Calibration, check_binding, now
 from ppsets_core.method.counts import Countable
@@ -165,18 +155,18 @@ class Ledger:
         """The key for hashes of patients on other machines; it seals nothing."""
         return cohort_key(self._store.key)
 
-    def cohorts(self, n: int) -> Callable[[], CohortBuilder]:
+    def cohorts(self, n: int) -> Callable[[], charging.CohortBuilder]:
         """Make builders for the cohort of n records in all, on any machine that reads them."""
-        return partial(CohortBuilder, self.cohort_key, listed=n <= MOST_RECORDS)
+        return partial(charging.CohortBuilder, self.cohort_key, listed=n <= charging.MOST_RECORDS)
 
     def cohort_of_patients(self, patients: Sequence[str | None]) -> Cohort:
         """The cohort of X-rays, one entry each: the patient, '' where its row is blank, None where no column names any.
 
         More than the ledger lists, or one of None, count for everyone in the account.
         """
-        by_patient = None not in patients and len(patients) <= MOST_RECORDS
+        by_patient = None not in patients and len(patients) <= charging.MOST_RECORDS
         names = [patient or "" for patient in patients] if by_patient else []
-        return Cohort(patient_hashes(self.cohort_key, names), by_patient)
+        return Cohort(charging.patient_hashes(self.cohort_key, names), by_patient)
 
     # Changing
 
@@ -232,7 +222,7 @@ class Ledger:
         facts = (plan.with_classes(records.classes), records.classes, records.score, records.model, records.unit)
         self._refuse_repeat(account, facts, asked)
         counts = records.counts(plan, self.cohorts(len(records))).prepared()
-        charged = self.charge(cohort_of(counts), plan.epsilon, account, kind=CALIBRATION, **asked)
+        charged = self.charge(charging.cohort_of(counts), plan.epsilon, account, kind=CALIBRATION, **asked)
         if charged.result is not None:
             return Calibration.from_json(charged.result)
         return self._keep(charged, release(counts, dataset=charged.account))
@@ -253,7 +243,7 @@ class Ledger:
         counts = records.coverage(calibration, self.cohorts(len(records)))
         facts = (len(counts), epsilon, per, digest_of(calibration), counts.model, counts.unit)
         self._refuse_repeat(account, facts, asked)
-        charged = self.charge(cohort_of(counts), epsilon, account, kind=CHECK, **asked)
+        charged = self.charge(charging.cohort_of(counts), epsilon, account, kind=CHECK, **asked)
         if charged.result is not None:
             return PrivateCheck.from_json(charged.result)
         return self._keep(charged, private_check(counts, epsilon, per=per, dataset=charged.account))
@@ -275,14 +265,14 @@ class Ledger:
         """
         because = self._sign(CURATOR, asked)
         self._check_opening(account)
-        price = price_of(cohort, amount(epsilon), delta)
+        price = charging.price_of(cohort, amount(epsilon), delta)
         request = asked.get("request") or uuid.uuid4().hex
         with self._store.writing() as log:
             seen = snapshot_of(log.entries)
             if request in seen.requests:
                 return _drawn(seen.requests[request])
             payer = seen.account(account.name) or (account if account.is_new else _unknown(account.name))
-            check_open(seen, payer, price)
+            charging.check_open(seen, payer, price)
             body: dict[str, object] = {
                 "account": payer.name,
                 "kind": kind,
@@ -292,7 +282,7 @@ class Ledger:
             }
             if payer.is_new:
                 log.append("budget", {"account": payer.name, "budget": str(payer.budget), "time": now(), **because})
-            can_pay = has_room(log, seen, payer, cohort, price)
+            can_pay = charging.has_room(log, seen, payer, cohort, price)
             if can_pay:
                 body |= {"delta": str(price.delta), "request": request, "counted_by": cohort.counted_by}
                 stored = log.store_cohort(cohort.people.cells) if cohort.by_patient else None
@@ -301,7 +291,7 @@ class Ledger:
             else:
                 log.append("refused", body | {"budget": str(payer.budget)})
         if not can_pay:
-            raise no_room(payer, price, cohort)
+            raise charging.no_room(payer, price, cohort)
         return snapshot_of(log.entries).releases[-1]
 
     def keep_result(self, charged: Release, text: str) -> None:

@@ -169,8 +169,7 @@ def test_a_private_check_counts_and_charges_whom_one_file_does(tmp_path, ledger,
 def test_more_than_can_be_counted_one_by_one(tmp_path, ledger, monkeypatch):
     """The check of a data set that counts for everyone in its account, and for nobody in another."""
     cal, folder = calibrated(tmp_path, ledger), write_parts(records_frame(300), tmp_path / "new", 3)
-    for name in ("ledger", "charging"):
-        monkeypatch.setattr(f"ppsets_core.ledger.{name}.MOST_RECORDS", 100)
+    monkeypatch.setattr("ppsets_core.ledger.charging.MOST_RECORDS", 100)
     command = ["check", str(folder), "--calibration", cal, "--private", "--epsilon", "1", "--ledger", ledger]
     assert main([*command, "--budget", "1"]) == 0
     assert Ledger(ledger).releases("new")[-1].counted_by == "account"

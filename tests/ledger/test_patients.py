@@ -88,8 +88,7 @@ def test_it_is_said_before_it_is_paid_that_a_charge_counts_for_everyone(monkeypa
 
 
 def test_more_records_than_are_listed_count_for_everyone(ledger, monkeypatch):
-    for module in ("charging", "ledger"):
-        monkeypatch.setattr(f"ppsets_core.ledger.{module}.MOST_RECORDS", 100)
+    monkeypatch.setattr(charging, "MOST_RECORDS", 100)
     crowd = records_of(SCORES, patients=np.array([f"p{i}" for i in range(300)]))
     assert ledger.charge(cohort_of(ledger, crowd), 0.75, named("ward"), kind="check").counted_by == "account"
     assert charge(ledger, [f"p{i}" for i in range(101)], 0.25).counted_by == "account"
