@@ -31,7 +31,7 @@ class Look:
     @property
     def stroke(self) -> str:
         """What a caption calls its line: "solid", "dotted"."""
-        return {"dot": "dotted", "dash": "dashed"}.get(self.dash, self.dash)
+        return {"dot": "dotted", "dash": "dashed", "dashdot": "dash-dotted"}.get(self.dash, self.dash)
 
     @property
     def line(self) -> dict[str, Any]:

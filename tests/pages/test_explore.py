@@ -165,7 +165,7 @@ def test_a_third_rule_that_is_only_registered_is_in_every_view(explore, monkeypa
     at = explore("Levels")
     assert "third, ε = 0.1" in names(figures(at)[0])
     assert "Solid: the sharp rule. Dotted: the paper's rule." in texts(at)
-    assert "Dashes and dots: the third rule." in texts(at)
+    assert "Dash-dotted: the third rule." in texts(at)
     at = explore("Inside a release")
     at.segmented_control(key="explore_rule").set_value(ThirdRule.name).run()
     assert not at.error
