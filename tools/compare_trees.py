@@ -2,9 +2,8 @@
 
 python tools/compare_trees.py /path/to/old /path/to/new
 
-The old one is of before one path for every record (b4bda35) or later. Columns that were renamed count as the same. The
-draw is random, so both checkouts use the calibrations that the old one made. Prints what differs; the exit code is the
-number of differences.
+The draw is random, so both checkouts use the calibrations that the old one made, which the new one must be able to
+read. Prints what differs; the exit code is the number of differences.
 """
 
 import json
@@ -20,8 +19,6 @@ import pandas as pd
 from PIL import Image
 
 CLASSES = ("bacterial", "normal", "viral")
-RENAMED = {"familiarity": "novelty", "label": "true diagnosis", "not a chest X-ray because": "flagged because"}
-OPPOSITE = {"like the calibration's": "unfamiliar", "like the public reference's": "unfamiliar"}
 RELEASED = ("n", "alpha", "epsilon", "method", "coverage_lower", "per", "classes", "unit")
 PLANS = [
     {"n": n, "alpha": alpha, "epsilon": epsilon, "method": method, **per}
@@ -39,10 +36,7 @@ asked, files = json.loads(sys.argv[1]), json.loads(sys.argv[2])
 from ppsets_core.data.counts import select
 from ppsets_core.data.source import open_source
 from ppsets_core.method.plan import plan
-try:
-    from ppsets_core.ledger.charging import CohortBuilder
-except ImportError:
-    from ppsets_core.ledger.cohort import CohortBuilder
+from ppsets_core.ledger.charging import CohortBuilder
 
 def planned(share, **given):
     return plan(given.pop("n"), given.pop("alpha"), given.pop("epsilon"), novelty_share=share, **given)
@@ -64,14 +58,14 @@ out = {f"plan {given}, novelty {share}": facts(planned(share, **given)) for give
 for file, group, given in files:
     for share in (0, 0.2):
         found = counted(file, group, share, alpha=0.1, epsilon=2.0, **given)
-        people = found.cohort.hashes if hasattr(found.cohort, "hashes") else found.cohort.patients
+        people = found.cohort.hashes
         out[f"counts of {file}, {given}, novelty {share}"] = {
             "n": len(found), "unit": found.unit, "classes": list(found.classes),
             "bins": [b.tolist() for b in found.bins], "cohort": [found.cohort.by_patient, digest(people[people > 0])],
         }
 print(json.dumps(out))
 """
-"""What only the library shows; the names of both checkouts, since only the results are to be the same."""
+"""What only the library shows."""
 PERS = {"all": (), "diagnosis": ("--per", "diagnosis"), "site": ("--per", "site", "--groups", "north,south")}
 
 
@@ -81,7 +75,7 @@ def made(rows: int, seed: int) -> pd.DataFrame:
     shares = rng.dirichlet(np.full(len(CLASSES), 0.4), rows)
     labels = [CLASSES[rng.choice(len(CLASSES), p=row)] for row in shares]
     facts = {"patient": [f"p{number}" for number in rng.integers(0, rows, rows)], "label": labels}
-    facts |= {"site": rng.choice(["north", "south"], rows), "familiarity": rng.random(rows)}
+    facts |= {"site": rng.choice(["north", "south"], rows), "novelty": rng.random(rows)}
     return pd.DataFrame(facts | dict(zip(CLASSES, shares.T, strict=True)))
 
 
@@ -98,14 +92,10 @@ def run(tree: Path, *arguments: object, program: tuple[str, str] = ("-m", "ppset
 def released(tree: Path, folder: Path, per: str) -> dict[str, object]:
     """What a release of one checkout says but for its thresholds; the calibration stays in the folder."""
     out = folder / f"{tree.name}-{per}.json"
-    spend = ("--epsilon", 2, "--budget", 2, share_of(tree), 0, "--ledger", folder / f"{tree.name}-{per}.sqlite")
+    spend = ("--epsilon", 2, "--budget", 2, "--ledger", folder / f"{tree.name}-{per}.sqlite")
     run(tree, "calibrate", folder / "cal.csv", *spend, *PERS[per], "--out", out)
     found = json.loads(out.read_text(encoding="utf-8"))
     return {name: found.get(name) for name in RELEASED}
-
-
-def share_of(tree: Path) -> str:
-    return "--familiarity-share" if (tree / "ppsets_core" / "familiarity").is_dir() else "--novelty-share"
 
 
 def probed(tree: Path, folder: Path) -> dict[str, dict[str, object]]:
@@ -120,40 +110,24 @@ def probed(tree: Path, folder: Path) -> dict[str, dict[str, object]]:
 
 
 def xrays(tree: Path, folder: Path, calibration: Path) -> list[dict[str, object]]:
-    """The sets of the bundled X-rays, under today's names."""
+    """The sets of the bundled X-rays."""
     found = json.loads(run(tree, "predict", folder, "--calibration", calibration, "--json"))
-    rows = found["sets"] if "sets" in found else [_renamed(row) for row in found["xrays"]]
     kept = ("file", "set", "probabilities", "novelty", "unfamiliar", "flagged because")
-    return [{name: row[name] for name in kept} for row in rows]
-
-
-def _renamed(row: dict[str, object]) -> dict[str, object]:
-    flagged = row["reason"] or None
-    told = {"novelty": row["familiarity"], "unfamiliar": not row["familiar"], "flagged because": flagged}
-    return row | told | ({"set": None} if flagged else {})
-
-
-def twelve(number: str) -> float:
-    return round(float(number), 12)
+    return [{name: row[name] for name in kept} for row in found["sets"]]
 
 
 def checked(tree: Path, folder: Path, calibration: Path) -> dict[str, object]:
-    """The numbers of a check, to twelve digits: intervals have come from SciPy since."""
-    found = json.loads(
-        run(tree, "check", folder / "new.csv", "--calibration", calibration, "--json"), parse_float=twelve
-    )
+    """The numbers of a check."""
+    found = json.loads(run(tree, "check", folder / "new.csv", "--calibration", calibration, "--json"))
     return {name: value for name, value in found.items() if name not in ("words", "note", "verdict")}
 
 
 def sets(tree: Path, folder: Path, source: str, calibration: Path, ending: str) -> pd.DataFrame:
-    """The sets that one checkout writes, under today's column names."""
+    """The sets that one checkout writes."""
     out = folder / f"{tree.name}-{calibration.stem}-{source}{ending}"
     run(tree, "predict", folder / source, "--calibration", calibration, "--out", out)
     found = pd.read_csv(out) if ending == ".csv" else pd.read_parquet(out)
-    for old, new in OPPOSITE.items():
-        if old in found:
-            found[new] = found.pop(old).map({True: False, False: True})
-    return found.rename(columns=RENAMED).drop(columns=["exported", "ppsets"], errors="ignore")
+    return found.drop(columns=["exported", "ppsets"], errors="ignore")
 
 
 def texts(column: pd.Series) -> list[str]:
@@ -203,7 +177,7 @@ def of_xrays(old: Path, new: Path, folder: Path) -> list[str]:
         shutil.copy(path, pictures)
     Image.new("L", (300, 300), 128).save(pictures / "grey.png")
     Image.effect_noise((300, 300), 60).save(pictures / "noise.png")
-    spend = ("--split", "calibration", "--epsilon", 1, "--budget", 1, share_of(old), 0.2)
+    spend = ("--split", "calibration", "--epsilon", 1, "--budget", 1, "--novelty-share", 0.2)
     scores, ledger = old / "assets" / "coronahack_softmax.csv", folder / "bundled.sqlite"
     run(old, "calibrate", scores, *spend, "--ledger", ledger, "--out", calibration)
     one, other = (xrays(tree, pictures, calibration) for tree in (old, new))

@@ -106,8 +106,8 @@ def test_a_csv_beyond_the_limit_of_memory_is_read_in_blocks(tmp_path, ledger, mo
     assert calibrate(path, ledger, "--budget", "1") == 0
 
 
-@pytest.mark.parametrize(("per", "parts"), [*((per, 7) for per in PER), (PER[0], 1)])
-def test_sets_are_those_of_one_file(tmp_path, ledger, capsys, per, parts):
+@pytest.mark.parametrize(("per", "parts", "split"), [*((per, 7, ()) for per in PER), (PER[0], 1, ("--split", "test"))])
+def test_sets_and_their_check_are_those_of_one_file(tmp_path, ledger, capsys, per, parts, split):
     cal, frame = calibrated(tmp_path, ledger, *per), new_patients()
     csv, folder = write_csv(frame, tmp_path / "new.csv"), write_parts(frame, tmp_path / "new", parts)
     one, many = tmp_path / "sets.parquet", tmp_path / "sets"
@@ -124,6 +124,12 @@ def test_sets_are_those_of_one_file(tmp_path, ledger, capsys, per, parts):
     assert found.replace_schema_metadata(None) == expected.replace_schema_metadata(None).cast(found.schema)
     mark = json.loads(pq.read_schema(next(many.iterdir())).metadata[b"ppsets"])
     assert Calibration.from_json(json.dumps(mark["calibration"])).to_json() == Path(cal).read_text()
+    said = []
+    for path in (csv, folder):
+        assert main(["check", str(path), "--calibration", cal, "--json", *split]) == 0
+        said.append(capsys.readouterr())
+    assert said[0] == said[1]
+    assert "rows are not checked" in said[0].err
 
 
 def test_rows_without_a_name_are_identified_by_part_and_row(tmp_path, ledger, capsys):
@@ -135,20 +141,6 @@ def test_rows_without_a_name_are_identified_by_part_and_row(tmp_path, ledger, ca
     assert (found["part"] + " " + found["row"]).is_unique
     assert found.loc[70, ["part", "row"]].tolist() == ["new/part-00001.parquet", "5"]
     assert np.array_equal(found[[f"p({name})" for name in CLASSES]], frame[list(CLASSES)])
-
-
-@pytest.mark.parametrize(("per", "split"), [*((per, ()) for per in PER), (PER[0], ("--split", "test"))])
-def test_a_check_is_that_of_one_file(tmp_path, ledger, capsys, per, split):
-    cal, frame = calibrated(tmp_path, ledger, *per), new_patients()
-    csv, folder = write_csv(frame, tmp_path / "new.csv"), write_parts(frame, tmp_path / "new", 7)
-    said = []
-    capsys.readouterr()
-    for path in (csv, folder):
-        assert main(["check", str(path), "--calibration", cal, "--json", *split]) == 0
-        said.append(capsys.readouterr())
-    assert said[0].out == said[1].out
-    assert said[0].err == said[1].err
-    assert "rows are not checked" in said[0].err
 
 
 @pytest.mark.parametrize("every", [False, True])
