@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.widgets.person import may
 from pages.widgets.settings import kept
-from pages.widgets.streamlit_parts import MOST_MEGABYTES, UploadedFile
+from pages.widgets.streamlit_parts import MOST_MEGABYTES, UploadedFile, drop_uploads
 from ppsets_core import InputError
 from ppsets_core.access import CURATOR
 from ppsets_core.files.names import shown_name
@@ -56,9 +56,10 @@ def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Ch
     return list(files) or None
 
 
-def empty_uploader(key: str) -> None:
+def empty_uploader(key: str, chosen: ChosenXrays | None) -> None:
     """What was chosen is in use; files chosen next take its place instead of joining it."""
     st.session_state[_round(key)] = kept(_round(key), 0) + 1
+    drop_uploads(chosen if isinstance(chosen, list) else ())
 
 
 def _round(key: str) -> str:

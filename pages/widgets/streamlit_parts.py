@@ -6,7 +6,7 @@ of browsers, and signed log-in cookies.
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import streamlit as st
 from starlette.formparsers import MultiPartParser
@@ -86,6 +86,13 @@ def note_shown_uploads() -> None:
     if (context := get_script_run_ctx()) is not None:
         held = [value if isinstance(value, list) else [value] for value in st.session_state.values()]
         _shown[context.session_id] = {one.file_id for files in held for one in files if isinstance(one, UploadedFile)}
+
+
+def drop_uploads(files: Iterable[UploadedFile]) -> None:
+    """Let go of this session's files: whoever reads them holds them, and no widget will show them again."""
+    if (manager := _uploads()) is not None and (context := get_script_run_ctx()) is not None:
+        for file in files:
+            manager.remove_file(context.session_id, file.file_id)
 
 
 def drop_uploads_of_no_widget() -> bool:

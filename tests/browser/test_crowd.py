@@ -119,10 +119,6 @@ def test_sessions_left_behind_are_let_go(counted, new_page):
         if turn >= ONE:
             page.context.close()
             page = calibrated_page(app, new_page)
-        elif turn:
-            ui.press(page, ui.CHANGE)
-            ui.press(page, re.compile("^Remove xrays-of"))
-            page.keyboard.press("Escape")
         for _ in classifying(page, turn, 20):
             pass
         seen.append(alive())

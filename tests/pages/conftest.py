@@ -9,7 +9,7 @@ from ppsets_core import Ledger
 from tests.browser.samples import score_file
 from tests.pages.driving import ROOT
 
-FAST = {"test_home.py", "test_jobs.py", "test_shared.py"}
+FAST = {"test_home.py", "test_shared.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,14 +1,16 @@
 """A promise for each diagnosis on the screens: its plan, its release, and a cutoff for every bar on Diagnose."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from ppsets_core import Calibration, plan
+from ppsets_core import Records, plan, simulate
 from ppsets_core.wording import class_names, needed
 from tests.browser.samples import CLASSES
 from tests.drawn_xrays import draw_xrays
-from tests.pages.driving import button, finish, metrics, png, release, set_bars, texts
+from tests.pages.driving import classify, metrics, png, release, set_bars, texts
 
 NAMES = class_names(CLASSES)
 CUTOFFS = dict(zip(NAMES, (0.2, 0.001, 0.25), strict=True))
@@ -77,21 +79,11 @@ def test_one_charge_draws_a_threshold_for_each_diagnosis(each, upload, ledger):
     assert metrics(at)[NAMES[0]] == shown[NAMES[0]]
 
 
-def calibrated() -> Calibration:
-    planned = plan(900, 0.1, 1.0, m=100, per="diagnosis", classes=3)
-    public = {name: getattr(planned, name) for name in planned.__dataclass_fields__}
-    facts = {"classes": CLASSES, "model": None, "unit": "record", "dataset": None, "date": "2026-01-31T12:00:00+00:00"}
-    return Calibration(drawn=tuple(1 - CUTOFFS[name] for name in NAMES), **facts, **public)
-
-
-def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen, tmp_path, monkeypatch):
-    path = tmp_path / "synthetic_00.png"
-    path.write_bytes(png(draw_xrays(1, 0)[0].grey))
-    monkeypatch.setattr("pages.widgets.diagnose.source.SYNTHETIC", (path,))
-    app.session_state["active_calibration"] = calibrated()
-    at = screen("diagnose")
-    button(at, "Use 1 synthetic").click().run()
-    at = finish(at, "diagnose_job")
+def test_every_bar_on_diagnose_has_its_own_cutoff(app, screen):
+    records = Records("", np.linspace(0, 1, 900), CLASSES, labels=np.arange(900) % 3)
+    drawn = simulate(records, plan(900, 0.1, 1.0, m=100, per="diagnosis", classes=3), np.random.default_rng(0))
+    app.session_state["active_calibration"] = replace(drawn, drawn=tuple(1 - CUTOFFS[name] for name in NAMES))
+    at = classify(screen("diagnose"), [("a.png", png(draw_xrays(1, 0)[0].grey), "image/png")])
     assert not at.error
     assert "if its probability is: " in texts(at)
     assert "patients of one diagnosis" in texts(at)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.widgets.guard import UNEXPECTED
 from ppsets_core import Ledger
 from tests.ledger.spending import spend
-from tests.pages.driving import ROOT, button, labels, texts
+from tests.pages.driving import ROOT, button, field, labels, texts
 
 SCORES = np.linspace(0, 1, 600)
 pytestmark = pytest.mark.faults
@@ -41,14 +41,11 @@ def told(at: AppTest) -> str:
 
 
 @pytest.fixture
-def confirming(screen, score_csv, ledger) -> AppTest:
+def confirming(upload, ledger) -> AppTest:
     """The confirm step of a release from a new file, on a ledger that has spent before."""
     ledger.open_account("ward", 2)
     spend(ledger, 0.5, SCORES)
-    at = screen("calibrate")
-    at.radio(key="source").set_value("A score file").run()
-    at.file_uploader(key="score_file").set_value(("clinic.csv", score_csv(700), "text/csv")).run()
-    return button(at, "Calibrate …").click().run()
+    return button(upload(700, name="clinic.csv"), "Calibrate …").click().run()
 
 
 @pytest.mark.parametrize("damage", [noise, edited, another])
@@ -72,23 +69,14 @@ def test_two_apps_and_the_command_line_on_one_ledger(score_csv, ledger, home, tm
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page("pages/calibrate.py").run()
         at.radio(key="source").set_value("A score file").run()
         at.file_uploader(key="score_file").set_value(("clinic.csv", score_csv(700), "text/csv")).run()
-        at.number_input(key=next(e.key for e in at.number_input if e.key.startswith("budget_"))).set_value(2.5).run()
+        field(at.number_input, "budget_").set_value(2.5).run()
         sessions.append(button(at, "Calibrate …").click().run())
     first, second = sessions
     button(first, "Spend ε").click().run()
     assert first.session_state["active_calibration"] == ledger.releases("clinic")[0].calibration
     (tmp_path / "clinic.csv").write_bytes(score_csv(700))
-    command = [
-        sys.executable,
-        "-m",
-        "ppsets_core",
-        "calibrate",
-        str(tmp_path / "clinic.csv"),
-        "--epsilon",
-        "1",
-        "--again",
-    ]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    command = f"{sys.executable} -m ppsets_core calibrate {tmp_path}/clinic.csv --epsilon 1 --again"
+    subprocess.run(command.split(), cwd=ROOT, check=True, capture_output=True)
     button(second, "Spend ε").click().run()
     assert "in all of them has 0.5 left" in told(second)
     assert "active_calibration" not in second.session_state

@@ -4,11 +4,14 @@ import logging
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from pages.widgets.jobs import JobKey, _cancel, collect, start_job
 from pages.widgets.settings import EPSILONS
 from pages.widgets.text import as_text
 from ppsets_core.wording import weak_budget
@@ -66,6 +69,15 @@ def test_guard_shows_what_is_refused_and_hides_what_was_not_foreseen(caplog):
     assert "KeyError in" in caplog.text
     assert not at.exception
     assert at.markdown[0].value == "The rest goes on."
+
+
+def test_work_that_ended_before_it_was_cancelled_is_handed_out():
+    key = JobKey[str]("test_jobs")
+    start_job(key, lambda report: "paid for")
+    while st.session_state[key].running:
+        time.sleep(0.01)
+    _cancel(key)
+    assert collect(key) == "paid for"
 
 
 def test_torch_is_not_loaded_before_it_is_needed(home):

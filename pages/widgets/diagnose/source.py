@@ -111,7 +111,7 @@ def start(source: ChosenXrays | None) -> None:
         return Examined(found, model, source is None, _words(len(found), source), kept, marks, why_small)
 
     st.session_state[_FOLD] = True
-    empty_uploader("diagnose")
+    empty_uploader("diagnose", source)
     start_job(_JOB, work)
 
 
