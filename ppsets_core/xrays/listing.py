@@ -184,13 +184,11 @@ def _list_directory(root: Path) -> list[Entry]:
 def _why_not_this_file(path: Path, root: Path) -> str:
     """'' for an ordinary file or a link to one inside the same directory."""
     try:
-        if path.is_symlink() and not path.resolve(strict=True).is_relative_to(root):
-            return "A link that leads out of the folder; copy the file itself."
-        if path.is_dir():
-            return "A link to a folder, which is not followed."
-        return "" if path.is_file() else "Not an ordinary file."
-    except (OSError, RuntimeError):
-        return "A link that leads nowhere."
+        if path.is_file() and (not path.is_symlink() or path.resolve().is_relative_to(root)):
+            return ""
+    except OSError:
+        pass
+    return "Not an ordinary file, or a link that leads to a folder or out of this one; copy the file itself."
 
 
 def _list_archive(file: One, name: str) -> list[Entry]:

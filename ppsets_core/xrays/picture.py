@@ -30,14 +30,9 @@ PICTURES: tuple[tuple[bytes, Kind], ...] = (
 )
 OTHERS = (
     (b"GIF8", "a GIF"),
-    (b"BM", "a BMP"),
     (b"%PDF", "a PDF"),
     (b"PK\x03\x04", "a ZIP archive"),
-    (b"\x1f\x8b", "a GZIP archive"),
-    (b"\0\0\0\x0cjP", "a JPEG 2000 picture"),
-    (b"\xff\x4f\xff\x51", "a JPEG 2000 picture"),
     (b"RIFF", "a WebP picture"),
-    (b"n+1", "a NIfTI volume"),
 )
 PILLOW_FORMATS = tuple(
     plugin.format
