@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ppsets_core.data.from_arrays import records as records_from_arrays
 from ppsets_core.data.one_per_patient import choose_rows, one_per_patient, patient_hashes, rows_to_use
 from ppsets_core.data.records import Records, chosen, refuse_unused, used_classes
 from ppsets_core.data.score_file import patients_in
 from ppsets_core.data.source import RowRange, Source
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.names import same_names
-from ppsets_core.inputs import as_array, is_half, plain_numbers, read_table, read_texts
+from ppsets_core.inputs import read_table, read_texts
 from ppsets_core.method.bins import BinCounter
 from ppsets_core.method.calibration import BaseCalibration, Calibration, Simulation
 from ppsets_core.method.check import Evaluation, evaluation_of
@@ -31,7 +32,6 @@ from ppsets_core.method.release import draw_trial, release, untouched
 from ppsets_core.method.sets import coverage_counts, prediction_sets
 from ppsets_core.progress import Progress
 from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
-from ppsets_core.validation import check_scores
 
 MOST_ROWS_OF_PATIENTS = 10**8
 """One record per patient is chosen in memory, from 16 bytes a row."""
@@ -82,11 +82,9 @@ def simulate(records: Records | np.ndarray | Sequence[float], chosen: Plan, rng:
     return draw_trial(count_records(as_records(records), chosen), rng)
 
 
-def as_records(records: Records | np.ndarray | Sequence[float]) -> Records:
+def as_records(given: Records | np.ndarray | Sequence[float]) -> Records:
     """Bare scores as records of which nothing else is known."""
-    if isinstance(records, Records):
-        return records
-    return Records("scores", check_scores(plain_numbers(as_array(records))), half_precision=is_half(records))
+    return given if isinstance(given, Records) else records_from_arrays(scores=given)
 
 
 def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = None) -> Counts:
@@ -177,6 +175,9 @@ class DescribedRecords(Countable, Protocol):
 
     @property
     def patient_count(self) -> int | None: ...
+
+    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> CoverageCounts:
+        """Count how many of one record per patient the calibration's sets cover."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -24,8 +24,6 @@ from ppsets_core.inputs import (
 from ppsets_core.scores import Score, class_score, score_named
 from ppsets_core.validation import check_scores
 
-EMPTY = "records: there is no record. Give one row for each patient to calibrate with."
-
 
 def records(
     probabilities: Any = None,
@@ -65,14 +63,11 @@ def records(
     chosen = score_named(score)
     given: dict[str, Any] = {"score": chosen, "model": model}
     if scores is not None:
-        found = plain_numbers(as_array(scores))
-        _check_rows(found)
-        found = check_scores(found)
+        found = check_scores(plain_numbers(as_array(scores)))
         given |= {"half_precision": is_half(scores)} | _labels_of_scores(labels, classes, len(found))
     else:
         if labels is None:
             raise InputError("records: probabilities need the true class of every record as labels.")
-        _check_rows(as_array(probabilities))
         table = read_table(probabilities, classes)
         table = replace(table, values=table.values.copy())
         names = table.names or numbered(table.values.shape[1])
@@ -88,11 +83,6 @@ def records(
     if scores is None and classes is None and column_names(probabilities) is not None:
         refuse_unused(made.source, made.classes, used_classes(made))
     return made
-
-
-def _check_rows(values: np.ndarray) -> None:
-    if values.ndim and not len(values):
-        raise InputError(EMPTY)
 
 
 def _labels_of_scores(labels: Any, classes: Sequence[str] | None, count: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TypedDict, TypeVar, Unpack
 
 from ppsets_core.access import CURATOR, STEWARD
+from ppsets_core.data.counts import DescribedRecords
 from ppsets_core.errors import InputError, LedgerError, RepeatError
 from ppsets_core.files.names import clean_name
 from ppsets_core.ledger import charging
@@ -229,7 +230,7 @@ class Ledger:
 
     def check(
         self,
-        records: Countable,
+        records: DescribedRecords,
         calibration: BaseCalibration,
         account: Account,
         epsilon: float,
@@ -239,7 +240,7 @@ class Ledger:
     ) -> PrivateCheck:
         """Charge ε, then release how many of these patients the calibration's sets covered, in all or per diagnosis."""
         _check_payment(records, account, asked)
-        epsilon = check_can_be_checked(records, calibration, epsilon, per)
+        epsilon = check_can_be_checked(records.classes, calibration, epsilon, per)
         counts = records.coverage(calibration, self.cohorts(len(records)))
         facts = (len(counts), epsilon, per, digest_of(calibration), counts.model, counts.unit)
         self._refuse_repeat(account, facts, asked)

@@ -53,9 +53,6 @@ class Countable(Protocol):
     def counts(self, plan: Plan, cohorts: Cohorts) -> "Counts":
         """Count them as the plan needs it."""
 
-    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> "CoverageCounts":
-        """Count how many of one record per patient the calibration's sets cover."""
-
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -116,9 +113,6 @@ class Counts:
         self.check_plan(plan)
         return self
 
-    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> "CoverageCounts":
-        raise InputError(f"{self.source} was counted for a release, not for a check.")
-
 
 @dataclass(frozen=True, eq=False)
 class CoverageCounts:
@@ -157,17 +151,6 @@ class CoverageCounts:
             by_group=self.by_group + other.by_group,
             cohort=None if self.cohort is None else self.cohort + other.cohort,
         )
-
-    def check_plan(self, plan: Plan) -> None:
-        raise InputError(f"{self.source} was counted for a check, not for a release.")
-
-    def counts(self, plan: Plan, cohorts: Cohorts) -> Counts:
-        raise InputError(f"{self.source} was counted for a check, not for a release.")
-
-    def coverage(self, calibration: BaseCalibration, cohorts: Cohorts | None = None) -> "CoverageCounts":
-        if calibration != self.calibration:
-            raise InputError("These counts are of another calibration's sets. Count them again with this one.")
-        return self
 
 
 def check_number(count: int, plan: Plan) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from ppsets_core.errors import InputError
 from ppsets_core.method.calibration import BaseCalibration, check_binding, now
 from ppsets_core.method.calibration_json import write_calibration
 from ppsets_core.method.check import CONFIDENCE
-from ppsets_core.method.counts import Countable, CoverageCounts
+from ppsets_core.method.counts import CoverageCounts
 from ppsets_core.method.plan import DIAGNOSIS
 from ppsets_core.method.rules.mechanism import scale_for
 from ppsets_core.method.rules.rule import least_float
@@ -98,11 +99,13 @@ def digest_of(calibration: BaseCalibration) -> str:
     return hashlib.sha256(write_calibration(calibration).encode()).hexdigest()[:16]
 
 
-def check_can_be_checked(records: Countable, calibration: BaseCalibration, epsilon: float, per: str | None) -> float:
+def check_can_be_checked(
+    classes: Sequence[str], calibration: BaseCalibration, epsilon: float, per: str | None
+) -> float:
     """Refuse everything that can be wrong, before anything is spent; return ε as the number to draw with."""
     if per not in (None, DIAGNOSIS):
         raise InputError(f"A private check counts all patients together, or each '{DIAGNOSIS}'.")
-    calibration.check_classes(records.classes)
+    calibration.check_classes(classes)
     return check_epsilon(epsilon)
 
 
@@ -110,7 +113,7 @@ def private_check(
     counts: CoverageCounts, epsilon: float, *, per: str | None = None, dataset: str | None = None
 ) -> PrivateCheck:
     """Add OpenDP's exact discrete Laplace noise to the counts. `Ledger.check` charges ε first; here nobody does."""
-    epsilon = check_can_be_checked(counts, counts.calibration, epsilon, per)
+    epsilon = check_can_be_checked(counts.classes, counts.calibration, epsilon, per)
     check_binding(counts.unit, counts.model, dataset)
     covered, missed = counts.by_class.T.tolist() if per else ([int(counts.by_class[:, 0].sum())], [])
     noisy = draw_counts([*covered, *missed], scale_for(epsilon, _sensitivity(per)))
