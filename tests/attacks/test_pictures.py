@@ -29,8 +29,7 @@ def test_what_is_odd_but_readable_shows_the_same_greys():
     pictures = list(folder.pictures())
     assert [picture.name for picture in pictures] == sorted(READ)
     for picture in pictures:
-        if picture.name != "one-bit.png":
-            assert np.abs(picture.grey - FILM / 255).max() < 0.07, picture.name
+        assert np.abs(picture.grey - FILM / 255).max() < 0.07, picture.name
 
 
 def test_files_of_too_many_megabytes_together_are_refused_by_a_sentence(screen, monkeypatch):

@@ -9,14 +9,6 @@ from tests.model.chests import chest
 VIEW = Preprocessing()
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (2, 5000), (64, 40), (160, 160), (3000, 2000)])
-def test_any_shape_becomes_the_same_input(shape):
-    grey = np.random.default_rng(0).random(shape, dtype=np.float32)
-    seen = VIEW.network_input(grey)
-    assert seen.shape == (3, Preprocessing.side, Preprocessing.side)
-    assert torch.isfinite(seen).all()
-
-
 @pytest.mark.parametrize("gamma", [0.2, 0.4, 2.5, 5])
 def test_another_gamma_is_bent_back(gamma):
     grey = chest("bacterial-pneumonia", 2)

@@ -1,4 +1,4 @@
-"""The square that is seen does not depend on bit depth, contrast, brightness or margins, and hardly on gamma."""
+"""The square that is seen does not depend on margins. Bit depth, contrast and gamma: tests/tools/test_robustness.py."""
 
 import numpy as np
 import pytest
@@ -9,20 +9,6 @@ from tests.model.chests import chest
 GREY = chest("bacterial-pneumonia", 3, 256, 340)
 
 
-def difference(changed: np.ndarray) -> float:
-    return float(np.abs(to_model_square(changed.astype(np.float32), 64) - to_model_square(GREY, 64)).mean())
-
-
-@pytest.mark.parametrize(("scale", "shift"), [(0.25, 0.37), (0.5, 0.5), (2**-4, 0)])
-def test_contrast_brightness_and_bit_depth_do_not_matter(scale, shift):
-    assert difference(scale * GREY + shift) < 0.002
-
-
-@pytest.mark.parametrize("gamma", [0.4, 2.5])
-def test_gamma_hardly_matters(gamma):
-    assert difference(GREY**gamma) < 0.06
-
-
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.4])
 @pytest.mark.parametrize("share", [0.05, 0.25, 0.4])
 def test_an_even_margin_does_not_matter(value, share):
@@ -30,7 +16,7 @@ def test_an_even_margin_does_not_matter(value, share):
     padded = np.pad(GREY, ((rows, rows), (columns, columns)), constant_values=value)
     frame = find_frame(padded)
     assert np.abs(np.array(frame) - [rows, columns, rows + 256, columns + 340]).max() <= 4
-    assert difference(padded) < 0.02
+    assert np.abs(to_model_square(padded, 64) - to_model_square(GREY, 64)).mean() < 0.02
 
 
 def test_margins_of_two_colours_and_letters_in_them_are_cut():
