@@ -69,10 +69,6 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "lzma.npz": (zip_of({"score.npy": ONE}, zipfile.ZIP_LZMA), "compressed in a rare way"),
     "members.npz": (zip_of({f"{i}.npy": b"" for i in range(10_001)}), "more than 10,000 columns"),
     "big.json": (b'{"probabilities": [[' + BIG + b', 0]], "label": ["0"]}', "one number per class"),
-    "text.json": (
-        json.dumps({"label": ["a" * 2_000_000] + ["a"] * 99, "score": [0.5] * 100}).encode(),
-        "1,000 letters",
-    ),
     "keys.json": (json.dumps([{f"k{i}": 0} for i in range(4000)]).encode(), "its fields are not those of the first"),
     "lists.json": (b"[" + b"[]," * 4_100_000 + b"[]]", "more than 4,000,000 cells"),
     "columns.csv": (
@@ -81,7 +77,6 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "commas.csv": (b"a,b\n" + b"," * 13_000_000, "more than 12,000,000 cells"),
     "lines.csv": (b"0\n" * 12_100_000, "more than 12,000,000 cells"),
-    "text.csv": (b"label,score\n" + b"a" * 2000 + b",0.5\n", "1,000 letters"),
     "field.csv": (b"label,score\n" + b"a" * 200_000 + b",0.5\n", "1,000 letters"),
     "formula.csv": (b"score\n=1+1\n=cmd|' /C calc'!A0\n", "line 2, column 'score'"),
     "hidden.csv": (b"label,a,a\xe2\x80\x8b\na,0.5,0.5", "stands more than once"),
