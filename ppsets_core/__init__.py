@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ppsets_core.data import Records, one_per_patient, read_scores
 from ppsets_core.data.counts import calibrate, evaluate, simulate
-from ppsets_core.data.from_arrays import records
+from ppsets_core.data.records import records
 from ppsets_core.errors import (
     AccessError,
     BudgetError,
