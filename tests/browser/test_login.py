@@ -4,7 +4,6 @@ import ast
 import base64
 import json
 import re
-import time
 
 import pytest
 from streamlit.elements import dialog_decorator
@@ -249,22 +248,3 @@ def test_after_a_log_out_no_fragment_is_drawn_no_file_taken_and_no_copy_of_the_c
         copy.context.add_cookies([*kept, cookie | {"value": spelling}])
         copy.goto(app.url)
         ui.sees(copy, "You are not logged in, or no longer")
-
-
-def test_an_expired_log_in_opens_nothing_and_one_that_expires_spends_nothing(new_page, app, shared, ledger):
-    page = new_page()
-    page.context.add_cookies([cookie_of(app, shared[1], "carl", -1)])
-    page.goto(f"{app.url}/calibrate")
-    ui.sees(page, "Your log-in has expired")
-    assert page.get_by_test_id("stSidebarNav").count() == 0
-    late = new_page()
-    until = time.time() + 45
-    late.context.add_cookies([cookie_of(app, shared[1], "carl", 45)])
-    late.goto(app.url)
-    ui.sees(late, "Your log-in ends in")
-    ui.settle(late)
-    before = ledger.releases()
-    late.wait_for_timeout(max(0, until - time.time()) * 1000 + 1500)
-    ui.button(late, ui.TRY_IT).press("Enter")
-    ui.sees(late, "Your log-in has expired")
-    assert ledger.releases() == before

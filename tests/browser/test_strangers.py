@@ -1,4 +1,4 @@
-"""Other sites and other browsers: they cannot frame the app, speak to it, or fetch what it shows to someone else."""
+"""Other sites and other browsers: they cannot speak to the app, or fetch what it shows to someone else."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -48,25 +48,3 @@ def test_what_one_browser_is_shown_no_other_can_fetch(new_page, app):
     ui.visit(other, app, "explore")  # a screen that does not offer the same file
     assert other.request.get(address).status == 404
     assert status(app.url, urlsplit(address).path) == 404
-
-
-LOADS = """address => new Promise(done => {
-    const image = new Image();
-    image.onload = () => done(true);
-    image.onerror = () => done(false);
-    image.src = address;
-})"""
-
-
-def test_no_other_site_can_frame_the_app_or_load_its_pictures(page, app):
-    html = f"<h1>Not ours</h1><iframe src='{app.url}/calibrate' width=1000 height=700></iframe>"
-    page.context.route("http*://evil.*/**", lambda route: route.fulfill(content_type="text/html", body=html))
-    ui.visit(page, app)
-    ours = f"{app.url}/favicon.png"
-    assert page.evaluate(LOADS, ours) is True
-    elsewhere = page.context.new_page()
-    for origin in ("http://evil.example", "https://evil.streamlit.app"):
-        elsewhere.goto(f"{origin}/")
-        assert elsewhere.evaluate(LOADS, ours) is False
-        elsewhere.wait_for_timeout(3000)
-        assert [frame.url for frame in elsewhere.frames if frame.url.startswith(app.url)] == []

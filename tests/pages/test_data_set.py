@@ -4,6 +4,7 @@ import pytest
 
 from pages.widgets import choose_files as listing
 from pages.widgets import cluster as clusters
+from ppsets_core import InputError
 from tests.cluster.running import cluster_of
 from tests.data.data_sets import records_frame, write_parts
 from tests.pages.driving import button, finish, labels, metrics, records_read, release, texts
@@ -91,14 +92,21 @@ def test_a_data_set_without_a_known_label_has_sets_all_the_same(screen, app, dat
     assert any("ppsets predict \"$PPSETS_DATA\"/'my ward_1/' --calibration" in one.value for one in at.code)
 
 
-def test_only_folders_of_parquet_below_the_data_directory_are_listed(data, tmp_path, monkeypatch):
+def test_only_what_lies_below_the_data_directory_is_listed_or_opened(data, tmp_path, monkeypatch):
     for name in ("a/scores", "b", "c/site=1", "c/site=2", "_hidden", ".hidden"):
         (data / name).parent.mkdir(parents=True, exist_ok=True)
         write_parts(records_frame(20), data / name, 1)
-    (data / "xrays").mkdir()
+    (data / "xrays" / "deep" / "deeper").mkdir(parents=True)
+    (data / "xrays.zip").touch()
     write_parts(records_frame(20), tmp_path / "secret", 1)
     (data / "way-out").symlink_to(tmp_path / "secret")
     assert listing.data_sets() == ["a/scores", "b", "c", "c/site=1", "c/site=2"]
+    xrays = [".", "a", "a/scores", "b", "c", "c/site=1", "c/site=2", "xrays", "xrays.zip", "xrays/deep"]
+    assert listing.folders_below(data) == xrays
+    assert listing.inside(data, "xrays") == data / "xrays"
+    for name in ("..", "../secret", str(tmp_path / "secret"), "way-out", "b/../../secret", "missing"):
+        with pytest.raises(InputError):
+            listing.inside(data, name)
     monkeypatch.setattr(listing, "may", lambda *roles: False)
     assert listing.data_sets() == []
 

@@ -1,27 +1,10 @@
 """Calibrating on X-rays: labels, patients, what is refused, and folders of the server."""
 
 import numpy as np
-import pytest
 
-from pages.widgets.choose_files import folders_below, inside
-from ppsets_core import InputError
 from ppsets_core.model_fingerprint import bundled_fingerprint
 from tests.drawn_xrays import draw_xrays
 from tests.pages.driving import finish, png, texts
-
-
-def test_server_folders_are_those_below_the_data_directory(tmp_path):
-    base, secret = tmp_path / "data", tmp_path / "secret"
-    (base / "ward" / "normal" / "deep").mkdir(parents=True)
-    (base / ".hidden").mkdir()
-    secret.mkdir()
-    (base / "ward.zip").touch()
-    (base / "way-out").symlink_to(secret)
-    assert folders_below(base) == [".", "ward", "ward.zip", "ward/normal"]
-    assert inside(base, "ward") == base / "ward"
-    for name in ("..", "../secret", str(secret), "way-out", "ward/../../secret", "missing"):
-        with pytest.raises(InputError):
-            inside(base, name)
 
 
 def on_server(screen, data, monkeypatch):
