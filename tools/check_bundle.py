@@ -7,6 +7,7 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from ppsets_core.model.folder_records import SPLIT
 from ppsets_core.model.gate import load_fit
 from ppsets_core.model.novelty import BUNDLED as NOVELTY
 from ppsets_core.model.novelty import load_statistics
-from ppsets_core.model.report import ModelReport, report
+from ppsets_core.model.report import RELIABILITY_BINS, ModelReport, report
 from ppsets_core.model.weights import load_model
 from ppsets_core.model_fingerprint import BUNDLED_WEIGHTS
 from ppsets_core.places import MODELS
@@ -74,8 +75,7 @@ def tables(measured: ModelReport, classes: tuple[str, ...]) -> str:
     ]
     confusion = [[name, *map(str, row)] for name, row in zip(classes, measured.confusion, strict=True)]
     reliability = [
-        [f"{b.low:.2f}–{b.high:.2f}", str(b.count), f"{b.confidence:.3f}", f"{b.accuracy:.3f}"]
-        for b in measured.reliability
+        [_bin_of(b.confidence), str(b.count), f"{b.confidence:.3f}", f"{b.accuracy:.3f}"] for b in measured.reliability
     ]
     return "\n\n".join(
         [
@@ -84,6 +84,11 @@ def tables(measured: ModelReport, classes: tuple[str, ...]) -> str:
             _table(["probability of the likeliest class", "X-rays", "mean probability", "share right"], reliability),
         ]
     )
+
+
+def _bin_of(confidence: float) -> str:
+    number = ceil(confidence * RELIABILITY_BINS)
+    return f"{(number - 1) / RELIABILITY_BINS:.2f}–{number / RELIABILITY_BINS:.2f}"
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
