@@ -27,6 +27,8 @@ KINDS: dict[str, type[Calibration] | type[Simulation]] = {"release": Calibration
 FACTS = ("classes", "model")
 OF_RELEASE = ("unit", "dataset", "date")
 PLANNED = ("n", "alpha", "epsilon", "method", "coverage_lower", "per")
+ONE_SCORE = {"score": LAC.document(), "half_precision": False}
+"""What a calibration says that was written when there was one score: neither field."""
 LONGEST = 5_000_000
 """Room for as many names as there may be, each twice."""
 REMEDY = "Use the JSON file that a calibration saved, unchanged."
@@ -96,7 +98,7 @@ def _current(document: dict[str, Any]) -> dict[str, Any]:
     if type(version) is not int or version not in (VERSION - 1, VERSION):
         raise _refusal(f"its version is neither {VERSION - 1} nor {VERSION}, which this program reads")
     if version == VERSION:
-        return document
+        return document if ONE_SCORE.keys() & document.keys() else document | ONE_SCORE
     try:
         return _from_version_4(document)
     except (KeyError, TypeError, ValueError, ArithmeticError, InputError):
@@ -125,8 +127,7 @@ def _from_version_4(old: dict[str, Any]) -> dict[str, Any]:
         level = None if beside["rank"] is None else beside["rank"] / old["n"]
         shared = {name: beside[name] for name in ("threshold", "alpha", "epsilon", "m", "rank")}
         targets.append({"quantity": NOVELTY, "of": None, "method": Sharp.name, "gamma": None, "level": level} | shared)
-    facts = {"version": VERSION, "score": LAC.document(), "half_precision": False}
-    return {name: old[name] for name in kept} | facts | {"targets": targets}
+    return {name: old[name] for name in kept} | ONE_SCORE | {"version": VERSION, "targets": targets}
 
 
 def _planned(document: dict[str, Any], targets: list[dict[str, Any]]) -> Plan:

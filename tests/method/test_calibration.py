@@ -159,6 +159,14 @@ def test_a_file_is_read_back_and_refused_where_any_field_is_changed_missing_or_u
             assert json.loads(read_calibration(json.dumps(document)).to_json()) == document
 
 
+def test_a_file_of_when_there_was_one_score_is_read_as_that_score():
+    drawn = WRITTEN["paper"]
+    said = json.loads(drawn.to_json())
+    assert said.pop("score")
+    assert not said.pop("half_precision")
+    assert read_calibration(json.dumps(said)) == drawn
+
+
 def test_other_texts_are_refused():
     twice, huge = '{"format": 1, "format": 2}', '{"n": 1e999}'
     for text in ("", "[]", "null", "{", "[" * 100_000, twice, huge, " " * 600_000, b"{}", None):
