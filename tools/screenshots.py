@@ -28,6 +28,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
         page.set_default_timeout(120_000)
         demo(page, app)
+        page.add_style_tag(content="[data-testid=stToast] { display: none }")
         go_to(page, "Calibrate")
         _take(page, "calibrate")
         go_to(page, "Diagnose")
