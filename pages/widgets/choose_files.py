@@ -23,6 +23,7 @@ LARGEST_MB = 100
 ChosenXrays = Path | list[UploadedFile]
 FILES, FOLDER, SERVER = "Files or a zip", "A folder", "On the server"
 TYPES = ["png", "jpg", "jpeg", "tif", "tiff", "dcm", "dicom", "zip", "csv", "tsv"]
+ITSELF = "the data directory itself"
 _MOST_LISTED = 500
 
 
@@ -47,7 +48,7 @@ def choose_xrays(key: str, *, on_change: Callable[[], None] | None = None) -> Ch
     ways = [FILES, FOLDER, SERVER] if base else [FILES, FOLDER]
     way = choose_one("Where are the X-rays?", ways, f"{key}_way", on_change)
     if base is not None and way == SERVER:
-        return _choose_on_server(base, key, on_change)
+        return _choose_below(base, "Folder or zip", folders_below(base), f"{key}_server", on_change)
     several: Literal[True, "directory"] = "directory" if way == FOLDER else True
     label = {FILES: "X-rays: PNG, JPEG, TIFF, DICOM, several at once or one zip", FOLDER: "Folder of X-rays"}[way]
     accepted = TYPES if way == FILES else None
@@ -130,12 +131,11 @@ def inside(base: Path, name: str) -> Path:
     return path
 
 
-def _choose_on_server(base: Path, key: str, on_change: Callable[[], None] | None) -> Path | None:
-    label, names = "Folder or zip below the server's data directory", folders_below(base)
-    title, words = {".": "the data directory itself"}, "Choose a folder"
-    name = st.selectbox(
-        label, names, None, lambda n: title.get(n, n), f"{key}_server", on_change=on_change, placeholder=words
-    )
+def _choose_below(
+    base: Path, label: str, names: list[str], key: str, on_change: Callable[[], None] | None
+) -> Path | None:
+    look = (f"{label} below the server's data directory", names, None, lambda n: ITSELF if n == "." else n, key)
+    name = st.selectbox(*look, on_change=on_change, placeholder="Choose one")
     return inside(base, name) if name else None
 
 
@@ -146,10 +146,8 @@ def data_sets() -> list[str]:
 
 
 def choose_data_set(key: str, on_change: Callable[[], None] | None = None) -> Path | None:
-    base, label = data_directory(), "Data set below the server's data directory"
-    words = "Choose a folder of Parquet"
-    name = st.selectbox(label, data_sets(), None, key=key, on_change=on_change, placeholder=words)
-    return inside(base, name) if name and base is not None else None
+    base = data_directory()
+    return None if base is None else _choose_below(base, "Data set", data_sets(), key, on_change)
 
 
 def below_data_directory(path: Path) -> str:

@@ -103,8 +103,12 @@ def fits_model(calibration: BaseCalibration) -> bool | None:
     """Whether the calibration was made with this session's model; None where that is not known. Loads no torch."""
     if calibration.model is None:
         return None
+    return calibration.is_for(_fingerprint())
+
+
+def _fingerprint() -> str | None:
     model: XrayModel | None = st.session_state.get(_MODEL)
-    return calibration.is_for(bundled_fingerprint() if model is None else model.fingerprint)
+    return bundled_fingerprint() if model is None else model.fingerprint
 
 
 def warn_of_other_model(calibration: BaseCalibration) -> None:
@@ -116,15 +120,11 @@ def warn_of_other_model(calibration: BaseCalibration) -> None:
 def why_not_for_xrays(calibration: BaseCalibration) -> str:
     """Why this session's model cannot be used with the calibration, and what to do; '' where nothing speaks against it.
 
-    Loads no torch: the bundled model's classes are those of its bundled scores."""
+    Loads no torch."""
     if not calibration.classes and calibration.model is None:
         return ""
-    model: XrayModel | None = st.session_state.get(_MODEL)
     try:
-        if model is None:
-            calibration.check_fits(bundled_scores().classes, bundled_fingerprint())
-        else:
-            calibration.check_fits(model.classes, model.fingerprint)
+        calibration.check_fits(model_classes(), _fingerprint())
     except InputError as error:
         return str(error)
     return ""

@@ -60,11 +60,11 @@ def choose_epsilon(where: DeltaGenerator, key: str = "epsilon") -> float:
     return epsilon
 
 
-def apply_alpha(alpha: float, key: str = "alpha") -> None:
+def apply_alpha(alpha: float) -> None:
     """Set the slider to this α; for a button's `on_click`, or before the slider is drawn."""
-    st.session_state[key] = round(float(alpha), 6)
+    st.session_state["alpha"] = round(float(alpha), 6)
 
 
-def apply_epsilon(epsilon: float, key: str = "epsilon") -> None:
+def apply_epsilon(epsilon: float) -> None:
     """For a button's `on_click`: set the slider to this very ε."""
-    st.session_state[key] = float(epsilon)
+    st.session_state["epsilon"] = float(epsilon)
