@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ppsets_core.data.counts import calibrate, plan_for
-from ppsets_core.data.one_per_patient import one_per_patient
-from ppsets_core.data.records import Records, records
+from ppsets_core.data.records import Records, one_per_patient, records
 from ppsets_core.errors import InputError
 from ppsets_core.inputs import as_array, numbered, read_classes, read_numbers, spelled
 from ppsets_core.ledger import Account, Ledger

@@ -7,11 +7,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ppsets_core.data.one_per_patient import choose_rows, one_per_patient, patient_hashes, rows_to_use
-from ppsets_core.data.records import Records, chosen, refuse_unused, used_classes
+from ppsets_core.data.records import (
+    Records,
+    choose_rows,
+    chosen,
+    one_per_patient,
+    patient_hashes,
+    refuse_unused,
+    rows_to_use,
+    used_classes,
+)
 from ppsets_core.data.records import records as records_from_arrays
-from ppsets_core.data.score_file import patients_in
-from ppsets_core.data.source import RowRange, Source
+from ppsets_core.data.source import RowRange, Source, patients_in
 from ppsets_core.errors import FileError, InputError
 from ppsets_core.files.names import same_names
 from ppsets_core.inputs import read_table, read_texts

@@ -13,8 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ppsets_core.data.counts import CHANGED
-from ppsets_core.data.one_per_patient import hash_names
-from ppsets_core.data.records import Records
+from ppsets_core.data.records import Records, hash_names
 from ppsets_core.errors import BudgetError, FileError, InputError
 from ppsets_core.files.names import same_names
 from ppsets_core.ledger.accounts import Account, Snapshot

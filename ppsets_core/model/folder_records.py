@@ -10,7 +10,7 @@ import numpy as np
 
 from ppsets_core.data.columns import TEXTS
 from ppsets_core.data.records import Records
-from ppsets_core.data.score_file import Labels
+from ppsets_core.data.source import Labels
 from ppsets_core.errors import FileError
 from ppsets_core.files import Refused
 from ppsets_core.files.names import same_names
