@@ -1,16 +1,14 @@
 """The app for several people: a provider that knows them, on this machine, and what each does to come in."""
 
-import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.browser.driving import settle
 from tests.browser.server import App, free_port, serve
-from tests.test_server_check import AUTH, write_secrets
+from tests.test_server_check import write_secrets
 
-GROUPS = {"vera": ["readers"], "carl": ["data"], "cora": ["data"], "stella": ["office"], "norman": ["choir"]}
+GROUPS = {"vera": ["readers"], "carl": ["data"], "cora": ["data"], "stella": ["office"]}
 
 
 @contextmanager
@@ -34,13 +32,3 @@ def log_in(page, app: App, who: str) -> None:
     page.wait_for_url(f"{app.url}/**")
     page.get_by_text(f"Logged in as {who.title()}").first.wait_for()
     settle(page)
-
-
-def cookie_of(app: App, issuer: str, who: str, lasts: float) -> dict:
-    """The cookie that Streamlit gives to whoever logs in, with a token that holds for so many seconds yet."""
-    from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
-
-    claims = {"iss": issuer, "sub": who, "name": who.title(), "groups": GROUPS[who], "exp": int(time.time() + lasts)}
-    payload = json.dumps({**claims, "origin": app.url, "is_logged_in": True, "provider": "default"})
-    value = create_signed_value(AUTH["cookie_secret"], "_streamlit_user", payload).decode()
-    return {"name": "_streamlit_user", "value": value, "url": app.url, "httpOnly": True, "sameSite": "Lax"}

@@ -15,8 +15,9 @@ from tests.pages.driving import button, labels, metrics, records_read, release, 
 SCORES = np.linspace(0, 1, 500)
 
 
-def test_plans_of_both_rules_follow_the_sliders(upload):
+def test_plans_of_both_rules_follow_the_sliders_and_what_is_set_by_hand(upload):
     at = upload(700)
+    assert at.radio(key="rule").value == DEFAULT == "sharp"
     at.slider(key="alpha").set_value(0.2).run()
     at.select_slider(key="epsilon").set_value(0.8).run()
     sharp, paper = (plan(700, 0.2, 0.8, method=rule) for rule in RULES)
@@ -33,6 +34,12 @@ def test_plans_of_both_rules_follow_the_sliders(upload):
     assert shown["Promised"] == [f"≥ {100 * paper.coverage_lower:.1f}%"]
     assert shown["Expected"] == [f"{100 * paper.coverage_expected:.1f}%"]
     assert f"The sharp rule: m {sharp.m:,} · γ none" in texts(at).replace("*", "")
+    at.number_input(key="own_m").set_value(1000).run()
+    at.number_input(key="own_gamma").set_value(0.25).run()
+    at.number_input(key="exact_epsilon").set_value(1.234).run()
+    assert (at.select_slider(key="epsilon").value, at.number_input(key="exact_epsilon").value) == (1.234, None)
+    by_hand = plan(700, 0.2, 1.234, method="paper", m=1000, gamma=0.25)
+    assert f"level {by_hand.level:.4f}" in texts(at)
 
 
 def test_one_threshold_for_all_says_what_each_diagnosis_gets_before_and_after(at, ledger):
@@ -56,18 +63,6 @@ def test_another_score_is_calibrated_and_its_sets_are_shown_on_diagnose(at, ledg
     assert made.calibration.score == score_named(score)
     at.switch_page("pages/diagnose.py").run()
     assert not at.error
-
-
-def test_sharp_rule_is_preselected_and_m_and_gamma_can_be_set(upload):
-    at = upload(700)
-    assert at.radio(key="rule").value == DEFAULT == "sharp"
-    at.number_input(key="own_m").set_value(1000).run()
-    at.number_input(key="own_gamma").set_value(0.25).run()
-    level = plan(700, 0.1, 1.0, method="paper", m=1000, gamma=0.25).level
-    assert f"level {level:.4f}" in texts(at)
-    at.number_input(key="exact_epsilon").set_value(1.234).run()
-    assert at.select_slider(key="epsilon").value == 1.234
-    assert at.number_input(key="exact_epsilon").value is None
 
 
 @pytest.mark.parametrize("rule", RULES)
