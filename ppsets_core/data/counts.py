@@ -39,6 +39,7 @@ from ppsets_core.method.release import draw_trial, release, untouched
 from ppsets_core.method.sets import coverage_counts, prediction_sets
 from ppsets_core.progress import Progress
 from ppsets_core.run import IN_PROCESS, Executor, map_tasks, sum_tasks
+from ppsets_core.scores import Score
 
 MOST_ROWS_OF_PATIENTS = 10**8
 """One record per patient is chosen in memory, from 16 bytes a row."""
@@ -99,7 +100,8 @@ def count_records(records: Records, planned: Plan, cohorts: Cohorts | None = Non
     records.check_plan(planned)
     if planned.is_trivial and cohorts is None:
         return untouched(records, planned)
-    return replace(_count([records], records, planned, cohorts), unit=records.unit)
+    facts = (records.source, records.classes, records.model, records.unit)
+    return _count([records], facts, records.score, planned, cohorts)
 
 
 def evaluate(
@@ -301,7 +303,8 @@ def count_task(
             read, used = read + len(batch), used | used_classes(batch)
             yield batch if rows is None else chosen(batch, rows)
 
-    total = _count(batches(), data_set, planned, cohorts)
+    facts = (data_set.source, data_set.classes, data_set.model, "record")
+    total = _count(batches(), facts, data_set.score, planned, cohorts)
     return replace(total, read=read, used_classes=used)
 
 
@@ -333,8 +336,14 @@ def cover_task(
     return replace(total, read=read, labelled=first, cohort=None if builder is None else builder.total())
 
 
-def _count(batches: Iterable[Records], of: Records | Source, planned: Plan, cohorts: Cohorts | None) -> Counts:
-    """Count batches as they come, in the same memory."""
+def _count(
+    batches: Iterable[Records],
+    facts: tuple[str, tuple[str, ...], str | None, str],
+    score: Score,
+    planned: Plan,
+    cohorts: Cohorts | None,
+) -> Counts:
+    """Count batches as they come, in the same memory. Facts: source, classes, model and unit."""
     counters = [BinCounter(target.m) for target in planned.targets]
     builder, n, half_precision = None if cohorts is None else cohorts(), 0, False
     for records in batches:
@@ -344,8 +353,7 @@ def _count(batches: Iterable[Records], of: Records | Source, planned: Plan, coho
         for target, counter in zip(planned.targets, counters, strict=True):
             counter.add(_values(target, records, planned))
     bins, cohort = tuple(counter.total() for counter in counters), None if builder is None else builder.total()
-    facts = (of.source, of.classes, of.model, "record")
-    return Counts(*facts, n, n, planned, bins, cohort, half_precision, score=of.score)
+    return Counts(*facts, n, n, planned, bins, cohort, half_precision, score=score)
 
 
 def _values(target: Target, records: Records, planned: Plan) -> np.ndarray:
