@@ -41,7 +41,10 @@ STYLE = """<style>
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p { color: inherit; }
 [data-testid=stCaptionContainer] { opacity: 0.8; }
 [data-testid^=stBaseButton-primary]:not(:disabled) { background-color: #0072B2; border-color: #0072B2; }
-@media (max-width: 768px) { .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; } }
+@media (max-width: 768px) {
+  .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
+  [data-testid=stToastContainer] { top: auto; bottom: 1rem; }
+}
 </style>"""
 # There the sidebar lies over the screen: a screen that was chosen in it would stay hidden.
 FOLD_AFTER_CHOICE = """<script>

@@ -14,6 +14,7 @@ from ppsets_core.method.rules import DEFAULT, RULES
 from ppsets_core.wording import describe, price_in_ranks, remedy
 
 ALONG = {"n": record_counts(100, 100_000, 19), "epsilon": log_grid(0.05, 20, 19)}
+LEVELS = {"n": ("the number of records", (0.1, 1.0, 10.0)), "epsilon": ("ε", (300.0, 1000.0, 10_000.0))}
 _DRAWS = "explore_draws"
 MOST_DRAWS = 500
 
@@ -21,14 +22,13 @@ MOST_DRAWS = 500
 def show_levels(_records: PublicRecords | None) -> None:
     st.write("Private rules aim above 1 − α. At level 1 there are too few records.")
     alpha = alpha_slider(st.container())
-    left, right = st.columns(2)
     figures = {}
-    with left:
-        st.header("Against the number of records", anchor=False)
-        figures["Level against the number of records"] = _draw_levels("n", (0.1, 1.0, 10.0), alpha)
-    with right:
-        st.header("Against ε", anchor=False)
-        figures["Level against ε"] = _draw_levels("epsilon", (300, 1000, 10_000), alpha)
+    for column, (over, (along, fixed)) in zip(st.columns(2), LEVELS.items(), strict=True):
+        column.header(f"Against {along}", anchor=False)
+        figures[f"Level against {along}"] = fig = level_figure(_curves(over, fixed, alpha, tuple(RULES)))
+        shown = go.Figure(fig).for_each_trace(lambda line: line.update(showlegend=line.name.startswith(DEFAULT)))
+        alt = f"Level to aim at against {along}, one line per rule"
+        column.plotly_chart(shown, key=f"explore_level_{over}", alt=alt)
     st.caption(_legend())
     take_away("Levels", figures, f"α = {alpha:g}")
 
@@ -38,14 +38,6 @@ def _legend() -> str:
     rules = [f"{look.stroke.capitalize()}: the {look.name}." for look in map(look_of, RULES)]
     nonprivate = look_of(NONPRIVATE)
     return " ".join([*rules, f"{nonprivate.stroke.capitalize()} grey: {nonprivate.name}."])
-
-
-def _draw_levels(over: str, fixed: tuple[float, ...], alpha: float) -> go.Figure:
-    fig = level_figure(_curves(over, fixed, alpha, tuple(RULES)))
-    along = {"n": "the number of records", "epsilon": "ε"}[over]
-    shown = go.Figure(fig).for_each_trace(lambda line: line.update(showlegend=line.name.startswith(DEFAULT)))
-    st.plotly_chart(shown, key=f"explore_level_{over}", alt=f"Level to aim at against {along}, one line per rule")
-    return fig
 
 
 @st.cache_data(max_entries=200, show_spinner="Planning …")
