@@ -1,14 +1,13 @@
 """Files that journeys upload, all synthetic."""
 
 import io
-import zipfile
 
 import numpy as np
 from PIL import Image
 from PIL.ImageFilter import GaussianBlur
 
 from tests.drawn_xrays import draw_xrays
-from tests.xrays.samples import dicom
+from tests.xrays.samples import dicom, zipped
 
 CLASSES = ("bacterial-pneumonia", "normal", "viral-pneumonia")
 
@@ -48,12 +47,15 @@ def unfamiliar(pixels: np.ndarray) -> np.ndarray:
 
 def xray_archive(name: str, count: int, seed: int, labelled: bool = False) -> dict:
     """A zip of synthetic X-rays, in a folder a class if labelled."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for number, xray in enumerate(draw_xrays(count, seed)):
-            folder = f"{xray.label}/" if labelled else ""
-            archive.writestr(f"{folder}{number:03}.png", png("", xray.grey)["buffer"])
-    return {"name": name, "mimeType": "application/zip", "buffer": out.getvalue()}
+    files = {}
+    for number, xray in enumerate(draw_xrays(count, seed)):
+        folder = f"{xray.label}/" if labelled else ""
+        files[f"{folder}{number:03}.png"] = png("", xray.grey)["buffer"]
+    return zip_file(name, files)
+
+
+def zip_file(name: str, files: dict[str, bytes]) -> dict:
+    return {"name": name, "mimeType": "application/zip", "buffer": zipped(files)}
 
 
 def colour_photo(name: str) -> dict:

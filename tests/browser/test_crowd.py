@@ -1,16 +1,14 @@
 """Ten sessions at once: each sees its own, every charge counts; sessions and work left behind are let go."""
 
-import io
 import re
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from ppsets_core.progress import GRACE
 from tests.browser import driving as ui
-from tests.browser.samples import score_file, xray_pngs
+from tests.browser.samples import score_file, xray_pngs, zip_file
 from tests.browser.server import Alive, App, serve, serve_counted
 
 SESSIONS, SHARED, A_PAGE = 10, "shared ward", 12
@@ -20,11 +18,8 @@ LONG = 180_000  # milliseconds: with ten at once on two cores each waits for the
 
 def xrays(session: int, count: int) -> dict:
     """A zip of this many synthetic X-rays, named after the session."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for number, file in enumerate(xray_pngs(count, 0)):
-            archive.writestr(f"of-{session}-no-{number:02}.png", file["buffer"])
-    return {"name": f"xrays-of-{session}.zip", "mimeType": "application/zip", "buffer": out.getvalue()}
+    files = {f"of-{session}-no-{number:02}.png": file["buffer"] for number, file in enumerate(xray_pngs(count, 0))}
+    return zip_file(f"xrays-of-{session}.zip", files)
 
 
 def name_of(session: int) -> str:

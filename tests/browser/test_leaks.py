@@ -1,12 +1,10 @@
 """Nothing private leaves the screen that gave it, and nothing at all leaves the machine."""
 
-import io
 import os
 import re
 import struct
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,7 @@ import numpy as np
 from ppsets_core.files.names import shown_name
 from tests.attacks.names import HOSTILE
 from tests.browser import driving as ui
-from tests.browser.samples import csv_file, png, xray_pngs
+from tests.browser.samples import csv_file, png, xray_pngs, zip_file
 from tests.browser.server import WATCHED, left, record_requests, serve_watched, written
 from tests.drawn_xrays import draw_xrays
 
@@ -48,15 +46,11 @@ def marked_scores(records: int = 700) -> str:
 
 
 def marked_xrays() -> dict:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        rows = ["file,label,patient"]
-        for number, xray in enumerate(draw_xrays(60, 0)):
-            archive.writestr(f"{PATIENT} {number}.png", png("", xray.grey)["buffer"])
-            rows.append(f"{PATIENT} {number}.png,{xray.label if number else LABEL},{PATIENT} {number}")
-        archive.writestr("labels.csv", "\n".join(rows))
-        archive.writestr(f"{FILE}.pdf", b"%PDF " + SCORE.encode())
-    return {"name": f"{FILE}.zip", "mimeType": "application/zip", "buffer": out.getvalue()}
+    files, rows = {f"{FILE}.pdf": b"%PDF " + SCORE.encode()}, ["file,label,patient"]
+    for number, xray in enumerate(draw_xrays(60, 0)):
+        files[f"{PATIENT} {number}.png"] = png("", xray.grey)["buffer"]
+        rows.append(f"{PATIENT} {number}.png,{xray.label if number else LABEL},{PATIENT} {number}")
+    return zip_file(f"{FILE}.zip", files | {"labels.csv": "\n".join(rows).encode()})
 
 
 BAD = {

@@ -1,7 +1,6 @@
 """The Model screen: the card, other weights, fine-tuning, and what that does to a calibration."""
 
 import io
-import zipfile
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from tests.drawn_xrays import draw_xrays
 from tests.ledger.spending import named
 from tests.model.chests import small_model
 from tests.pages.driving import ROOT, button, field, finish, metrics, png, texts
+from tests.xrays.samples import zipped
 
 PRIVATE = Settings(1, 8, 1e-3, epsilon=3.0, delta=1e-3)
 
@@ -33,12 +33,8 @@ def model_screen(screen):
 
 @pytest.fixture(scope="module")
 def labelled_zip() -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for number, xray in enumerate(draw_xrays(30, 1)):
-            archive.writestr(f"{xray.label}/{number}.png", png(xray.grey))
-        archive.writestr("normal/notes.txt", "no picture")
-    return out.getvalue()
+    xrays = {f"{xray.label}/{number}.png": png(xray.grey) for number, xray in enumerate(draw_xrays(30, 1))}
+    return zipped(xrays | {"normal/notes.txt": b"no picture"})
 
 
 def calibrated(at):
