@@ -52,7 +52,7 @@ def test_cards_counts_filter_order_and_pages(diagnose, xrays):
     assert (found["All"], found["Flagged"]) == (15, 1)
     assert found["One"] + found.get("Several", 0) + found.get("None", 0) == 14
     assert "over patients like those of the calibration" in texts(at)
-    assert "COVID-19 counts as viral pneumonia" in texts(at)
+    assert "Ages 1–5 only; COVID-19 counts as viral" in texts(at)
     assert len(set_bars(at)) == len(viewers(at)) == 12
     assert all(name in set_bars(at)[0] for name in ("Bacterial pneumonia", "Normal", "Viral pneumonia"))
     assert set_bars(at)[0].count('class="cutoff"') == 3

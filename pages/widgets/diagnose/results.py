@@ -21,7 +21,7 @@ from pages.widgets.what_if import Shown, show_what_if
 from ppsets_core.diagnose.set_table import MISSES_FIRST, ORDERS, SetRow, SetTable, sets_of
 from ppsets_core.method.calibration import BaseCalibration
 from ppsets_core.model_fingerprint import bundled_fingerprint
-from ppsets_core.wording import NO_COVID, scope
+from ppsets_core.wording import scope
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -63,13 +63,12 @@ def show_results(examined: Examined, calibration: BaseCalibration, head: "DeltaG
     is_bundled = found.records.model == bundled_fingerprint()
     with head:
         if is_bundled:
-            st.caption("Children aged 1–5 only", width="content")
+            st.caption("Ages 1–5 only; COVID-19 counts as viral", width="content")
         show_downloads(sets, marks=examined.marks, synthetic=examined.synthetic)
     if sets.alarm.is_on:
         show_alarm(sets.alarm)
     _sets(sets.shown(), examined)
-    about = NO_COVID if is_bundled else ""
-    st.caption(as_text(f"{LEGEND} {scope(calibration)} {about}"))
+    st.caption(as_text(f"{LEGEND} {scope(calibration)}"))
     if not sets.alarm.thresholds:
         st.caption(sets.alarm.words)
     if is_bundled:
