@@ -74,7 +74,7 @@ def exploring(page, app) -> None:
     for label in ("Privacy loss (ε)", "Allowed miss rate (α)", "Records (n)"):
         report(f"{label} slider to sets, What if", slider_moves(page, label, ".chances", 8))
     report("bundled map, click to picture", [_seconds(lambda: _open_map(page))])
-    box = page.get_by_label("Calibration records n", exact=True)
+    box = page.get_by_label("Records n", exact=True)
     for n in (700, 1300):
         box.fill(str(n))
         start = time.perf_counter()
