@@ -79,9 +79,9 @@ def exploring(page, app) -> None:
         box.fill(str(n))
         start = time.perf_counter()
         box.press("Enter")
-        page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout.xaxis.tickvals.length === 6")
+        page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout.yaxis.tickvals.length === 5")
         first = time.perf_counter() - start
-        page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout.xaxis.tickvals.length === 14")
+        page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout.yaxis.tickvals.length === 12")
         report(f"map of n = {n}, first picture", [first])
         report(f"map of n = {n}, complete", [time.perf_counter() - start])
 

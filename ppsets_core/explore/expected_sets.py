@@ -302,7 +302,7 @@ def tradeoff_figure(found: TradeoffMap, here: tuple[float, float] | None = None)
             hoverinfo="skip",
             showlegend=False,
         )
-    ticks = [epsilon for epsilon in found.epsilons if f"{epsilon:g}".strip(".0") in "125"]
+    ticks = [epsilon for epsilon in found.epsilons if f"{epsilon:.0e}"[0] in "125"]  # by their first digit
     fig.update_xaxes(tickvals=np.log10(ticks), ticktext=[f"{e:g}" for e in ticks], showgrid=False, range=[x[0], x[-1]])
     fig.update_yaxes(tickvals=y, ticktext=[f"{a:.0%}" for a in found.alphas], showgrid=False, range=[y[0], y[-1]])
     return fig

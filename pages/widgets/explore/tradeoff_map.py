@@ -80,9 +80,7 @@ def _coarse(wanted: Wanted, _labelled: Labelled) -> TradeoffMap:
 
 def _choose(records: PublicRecords) -> Wanted:
     left, middle, right = st.columns(3)
-    n = left.number_input(
-        "Calibration records n", 10, 200_000, kept("map_n", BUNDLED_N), 100, key="map_n", persist_state="session"
-    )
+    n = left.number_input("Records n", 10, 200_000, kept("map_n", BUNDLED_N), 100, key="map_n", persist_state="session")
     with middle:
         promise = choose_radio("The promise holds for", [TOGETHER, EACH], "map_promise")
     able = [name for name, rule in RULES.items() if promise == TOGETHER or isinstance(rule, GroupRule)]
