@@ -12,7 +12,7 @@ from PIL import Image
 from pages.widgets.diagnose.check import show_check
 from pages.widgets.diagnose.source import Examined
 from pages.widgets.diagnose.summary import choose_reading, show_alarm, show_cautions, show_downloads, shown_table
-from pages.widgets.diagnose.viewer.dialog import look_at, show_viewer
+from pages.widgets.diagnose.viewer import look_at, show_viewer
 from pages.widgets.guard import guarded
 from pages.widgets.set_bars import LEGEND, STYLE, picture, set_bars
 from pages.widgets.text import as_text, columns_with_values, show_refused
