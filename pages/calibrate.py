@@ -72,13 +72,26 @@ def _advanced(records: DescribedRecords) -> tuple[int | None, float | None, floa
     """m and γ where they are set by hand, the share of ε for novelty, and the score."""
     with st.expander("Advanced"):
         left, right = st.columns(2)
-        bins = ("Bins m", 2, 10**6, kept("own_m", None), 1, None, "own_m", M_HELP)
-        m = left.number_input(*bins, placeholder="chosen", persist_state="session")
-        limits = (1e-12, 1 - 1e-9, kept("own_gamma", None), 0.01, "%.4g")
-        shared = ("γ (paper's rule)", *limits, "own_gamma", GAMMA_HELP)
-        gamma = right.number_input(*shared, placeholder="chosen", persist_state="session")
-        exact = ("Exact ε", 1e-6, 1e6, None, 0.1, "%.6g", "exact_epsilon", None, _apply_exact)
-        left.number_input(*exact, placeholder="as the slider says")
+        m = left.number_input(
+            *("Bins m", 2, 10**6, kept("own_m", None), 1),
+            key="own_m",
+            placeholder="chosen",
+            help=M_HELP,
+            persist_state="session",
+        )
+        gamma = right.number_input(
+            *("γ (paper's rule)", 1e-12, 1 - 1e-9, kept("own_gamma", None), 0.01, "%.4g"),
+            key="own_gamma",
+            placeholder="chosen",
+            help=GAMMA_HELP,
+            persist_state="session",
+        )
+        left.number_input(
+            *("Exact ε", 1e-6, 1e6, None, 0.1, "%.6g"),
+            key="exact_epsilon",
+            placeholder="as the slider says",
+            on_change=_apply_exact,
+        )
         can_be_scored = isinstance(records, Records) and records.probabilities is not None
         return m, gamma, choose_novelty(records), choose_score() if can_be_scored else LAC
 

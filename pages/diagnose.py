@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.widgets import session
-from pages.widgets.calibrate.plans import show_by_diagnosis
+from pages.widgets.calibrate.plans import show_coverage_of_each
 from pages.widgets.calibrate.sources import load_saved
 from pages.widgets.choose_files import choose_one
 from pages.widgets.demo import offer_demo, say_what_demo_did
@@ -90,7 +90,7 @@ def _show_calibration(calibration: BaseCalibration, what: str) -> None:
     with st.popover(as_text(f"{source} · {_cutoff(calibration)}"), type="tertiary"):
         if not calibration.is_full:
             st.write(as_text(meaning(calibration)))
-        show_by_diagnosis(calibration)
+        show_coverage_of_each(calibration)
         unknown = "; the two must belong together" if session.fits_model(calibration) is None else ""
         model = f" Model: {session.model_name()}{unknown}." if what == XRAYS else ""
         st.caption(as_text(f"Calibrated with {source}.{model}"))

@@ -89,7 +89,7 @@ def note_shown_uploads() -> None:
 
 
 def drop_uploads(files: Iterable[UploadedFile]) -> None:
-    """Let go of this session's files: whoever reads them holds them, and no widget will show them again."""
+    """Free this session's uploads that no widget will show again. Work that reads one keeps it until it is done."""
     if (manager := _uploads()) is not None and (context := get_script_run_ctx()) is not None:
         for file in files:
             manager.remove_file(context.session_id, file.file_id)

@@ -15,6 +15,7 @@ from pages.widgets.settings import apply_alpha, apply_epsilon, choose_alpha, cho
 from pages.widgets.text import as_text
 from ppsets_core import plan, prediction_sets
 from ppsets_core.data.bundled import SYNTHETIC, bundled_xrays
+from ppsets_core.diagnose.novelty import public_threshold
 from ppsets_core.diagnose.xrays import thumbnail_of
 from ppsets_core.explore.expected_sets import ExpectedSets, chances_in_set
 from ppsets_core.explore.labelled import Labelled
@@ -28,7 +29,7 @@ from ppsets_core.wording import class_names
 from ppsets_core.xrays import read_picture
 
 NUMBERS = (50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000, 30_000)
-MOST, A_ROW, FAMILIAR = 6, 3, 0.15
+MOST, A_ROW = 6, 3
 ALWAYS = 0.995
 FREE = "Free: simulations on public data, no release."
 AGAINST = {"epsilon": "ε", "alpha": "α", "n": "n"}
@@ -167,9 +168,10 @@ def _bundled() -> Shown:
     """Familiar ones whose second likeliest diagnosis is in doubt at usual settings: here a choice shows."""
     records = bundled_xrays()
     assert records.probabilities is not None
-    assert records.novelty is not None
     doubt = np.abs(np.sort(records.probabilities, axis=1)[:, -2] - 0.25)
-    rows = np.sort(np.argsort(np.where(records.novelty < FAMILIAR, doubt, 1), kind="stable")[:MOST])
+    if records.novelty is not None and (threshold := public_threshold(records.model)) is not None:
+        doubt[threshold.unlike(records.novelty)] = 1
+    rows = np.sort(np.argsort(doubt, kind="stable")[:MOST])
     files = records.identifiers["file"][rows].tolist()
     names = tuple(f"Synthetic X-ray {row + 1}" for row in rows)
     pictures = tuple(thumbnail_of(read_picture(SYNTHETIC.parent / file, file)) for file in files)

@@ -53,7 +53,7 @@ class NoveltyThreshold:
 
 def novelty_thresholds(calibration: BaseCalibration, model: str | None) -> tuple[NoveltyThreshold, ...]:
     """The public threshold and the calibration's own, as far as there are, for X-rays that this model classified."""
-    return tuple(one for one in (_public(model), _private(calibration, model)) if one is not None)
+    return tuple(one for one in (public_threshold(model), _private(calibration, model)) if one is not None)
 
 
 def _private(calibration: BaseCalibration, model: str | None) -> NoveltyThreshold | None:
@@ -82,8 +82,8 @@ def largest_rate(planned: Target, n: int) -> float:
 
 
 @cache
-def _public(model: str | None) -> NoveltyThreshold | None:
-    """From the bundled public records, for the weights that their novelty is of."""
+def public_threshold(model: str | None) -> NoveltyThreshold | None:
+    """The threshold from the bundled public records; None for other weights than those they are of."""
     if model is None or statistics_of(model) is None:
         return None
     try:

@@ -54,7 +54,7 @@ class SetCounts:
 class Provenance:
     """A calibration, the fingerprint of the model whose probabilities it cut (None if unknown), and when.
 
-    `group`: the group that all the records are of, where each has a threshold of its own.
+    `group`: the group of all these records, where each group has its own threshold.
     """
 
     calibration: BaseCalibration

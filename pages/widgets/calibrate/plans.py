@@ -20,7 +20,7 @@ from ppsets_core.wording import class_names, familiar_or_not, guarantee, price_i
 
 NOVELTY_HELP = (
     "X-rays unlike those that the bundled model was trained on are always marked, for free. A share above 0 also "
-    "releases a private threshold, which marks those unlike your calibration's."
+    "releases a private threshold, which marks those unlike your calibration."
 )
 EXPECTED_HELP = "If the scores are spread evenly over [0, 1]. The promise holds whatever the scores are."
 SIZE_HELP = "Diagnoses in a set, on as many of the public CoronaHack scores; ± is a 95% margin of the mean."
@@ -92,7 +92,7 @@ def _numbers(planned: Plan, found: ExpectedSets | None) -> None:
         st.warning(words, icon=":material/block:")
 
 
-def show_by_diagnosis(calibration: BaseCalibration) -> None:
+def show_coverage_of_each(calibration: BaseCalibration) -> None:
     """What one threshold for all covers of each diagnosis, on the public scores of the same model."""
     public = bundled_scores()
     if calibration.per is None and calibration.model == public.model and public.probabilities is not None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.widgets.budgets import RAISE
-from pages.widgets.calibrate.plans import show_by_diagnosis
+from pages.widgets.calibrate.plans import show_coverage_of_each
 from pages.widgets.calibrate.sources import Reading, counting, identity
 from pages.widgets.calibration_card import show_calibration
 from pages.widgets.person import may
@@ -33,7 +33,7 @@ def release_step(reading: Reading, records: DescribedRecords, planned: Plan, bud
         with st.container(border=True, key="result"):
             st.markdown("**Your calibration**")
             show_calibration(released.result, released.terms.account.name, key="released")
-            show_by_diagnosis(released.result)
+            show_coverage_of_each(released.result)
             for one in ledger.releases(released.terms.account.name):
                 if one.calibration == released.result:
                     publish_step(one)

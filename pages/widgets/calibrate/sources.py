@@ -104,8 +104,8 @@ def _choose_part(reading: Reading, read: Records) -> Records:
     if len(parts) < 2:
         return read
     usual = next((part for part in parts if part.casefold() == "calibration"), ALL_PARTS)
-    look = ("Which part of the file?", [ALL_PARTS, *parts], [ALL_PARTS, *parts].index(usual))
-    part = st.selectbox(*look, key=_part(reading), persist_state="session")
+    options, key = [ALL_PARTS, *parts], _part(reading)
+    part = st.selectbox("Which part of the file?", options, options.index(usual), key=key, persist_state="session")
     return read if part == ALL_PARTS else of_split(read, part)
 
 
